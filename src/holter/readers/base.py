@@ -1,0 +1,176 @@
+"""What a reader is: one file format in, raw columns out. It knows a format and no framework's names.
+
+Raw columns keep what the file says, under the names the file uses: NaN stays NaN, ``null`` is told apart from absent,
+every row remembers its line. What a name *means* is the dialects' business.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+HEAD = 4096
+"""Bytes of a file that decide which reader takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something in a file that was not read, with the place and the reason."""
+
+    file: str
+    line: int | None
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.why}" if self.line is not None else f"{self.file}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Bytes to read, from a file or from standard input.
+
+    Attributes:
+        name: What messages call it: the path as the user typed it, or ``standard input``.
+        path: The file, or None when the bytes came from elsewhere.
+        data: The bytes, when they are not in a file.
+    """
+
+    name: str
+    path: Path | None = None
+    data: bytes | None = None
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        """A file on disk."""
+        return cls(str(path), path=path)
+
+    def open(self) -> BinaryIO:
+        """A fresh stream over the bytes; ``.gz`` files are unpacked on the way."""
+        if self.data is not None:
+            return io.BytesIO(self.data)
+        assert self.path is not None, "a source has a path or data"
+        if self.path.suffix == ".gz":
+            return gzip.open(self.path, "rb")  # type: ignore[return-value]
+        return self.path.open("rb")
+
+    def head(self) -> bytes:
+        """The first bytes, as far as they go."""
+        with self.open() as stream:
+            return stream.read(HEAD)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawColumn:
+    """One name's values over the rows of a log.
+
+    Attributes:
+        at: Row positions that hold a value, increasing. Shape ``(n,)``.
+        values: The values; NaN and infinities as logged, NaN where the log wrote ``null``. Shape ``(n,)``.
+        null: Which entries the log wrote as ``null``. Shape ``(n,)``, or None when there are none.
+    """
+
+    at: NDArray[np.int64]
+    values: NDArray[np.float64]
+    null: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RawLog:
+    """What one log says, under the names the log uses.
+
+    Attributes:
+        name: What to call it: the path, and which table of the file where there are several.
+        reader: Name of the reader that made it.
+        rows: Number of rows.
+        columns: Numbers by raw name, in the order in which the names first appear.
+        lines: 1-based line of each row where the format has lines. Shape ``(rows,)``.
+        config: Hyper-parameters that the file itself carries.
+        skipped: What could not be read, with line and reason.
+        notes: Remarks for the user that are not faults ("12 histograms left aside").
+    """
+
+    name: str
+    reader: str
+    rows: int
+    columns: Mapping[str, RawColumn]
+    lines: NDArray[np.int64] | None = None
+    config: Mapping[str, object] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Reads one file format. Instances are stateless; a module offers one as a constant."""
+
+    name: str
+    """Kebab-case name, ``trainer-state``."""
+    title: str
+    """What it reads, in a few words."""
+    priority: int
+    """Asked in rising order; formats with a signature come before those that take any text."""
+
+    def recognises(self, name: str, head: bytes) -> bool:
+        """Whether a file called `name`, whose first bytes are `head`, is this format. Never raises."""
+        ...
+
+    def read(self, source: Source) -> Iterator[RawLog]:
+        """Every log in the file, usually one. A torn last line is not a row yet.
+
+        Raises:
+            UnreadableLogError: When nothing in the file can be read; names file, line and the way out.
+        """
+        ...
+
+
+class ColumnBuilder:
+    """Gathers rows of mixed keys into columns, in time linear in the number of values."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, list[int]] = {}
+        self._values: dict[str, list[float]] = {}
+        self._null: dict[str, list[int]] = {}
+        self._lines: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def row(self, items: Iterable[tuple[str, float | None]], line: int) -> None:
+        """Add one row. None stands for a ``null`` that the log wrote."""
+        position = len(self._lines)
+        self._lines.append(line)
+        for key, value in items:
+            at = self._at.get(key)
+            if at is None:
+                at = self._at[key] = []
+                self._values[key] = []
+            if value is None:
+                self._null.setdefault(key, []).append(len(at))
+                value = float("nan")
+            at.append(position)
+            self._values[key].append(value)
+
+    def columns(self) -> dict[str, RawColumn]:
+        """The columns gathered so far."""
+        out = {}
+        for key, at in self._at.items():
+            null = None
+            if key in self._null:
+                null = np.zeros(len(at), bool)
+                null[self._null[key]] = True
+            out[key] = RawColumn(np.asarray(at, np.int64), np.asarray(self._values[key], np.float64), null)
+        return out
+
+    def lines(self) -> NDArray[np.int64]:
+        """1-based line of each row."""
+        return np.asarray(self._lines, np.int64)
