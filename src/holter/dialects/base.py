@@ -8,7 +8,7 @@ versions in which it holds, and how well it fits.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -144,7 +144,6 @@ class Dialect:
     snake: bool = False
     row: tuple[str, ...] = ()
     note: str = ""
-    parent: Dialect | None = field(default=None, repr=False)
 
     @cached_property
     def _exact(self) -> Mapping[str, Name]:

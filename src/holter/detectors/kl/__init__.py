@@ -1,0 +1,1 @@
+"""Vital sign: distance from the reference policy. Codes HLT200-299."""

@@ -1,0 +1,156 @@
+"""KL to the reference policy climbs much faster than it did.
+
+## Why it matters
+Past some distance the reward model scores text unlike anything it was trained on. Reward can go on rising while quality
+falls, and a policy that runs away seldom comes back by itself.
+
+## When it fires
+The test runs on d = sqrt(KL), because KL is quadratic in the distance of the parameters: a healthy KL is convex, and every
+rule that looks for "acceleration" or "doubling" in raw KL fires on healthy runs. It fires when d of the newest points lies
+more than `z` robust standard deviations and `ratio` times beyond the line through the points before, or is `lag` times their
+median and a new extreme, and KL itself is above `level_token` or `level_sequence`, whichever unit the log uses.
+With fewer than 20 points it compares each rise of KL with the rises before it, and says "pattern", not more.
+
+## What to do
+- Read a few completions from the first flagged step, beside some from before.
+- Go back to the last checkpoint before the onset.
+- Divide the learning rate by 3 to 10, or raise the KL coefficient 2 to 5 times.
+- Fewer epochs per batch, gradient clipping at 0.1 to 1.0.
+
+## When it is wrong
+A KL coefficient lowered on purpose, a learning rate that is still warming up, a k3 estimate carried by a few outlier tokens
+(it returns at the next step), a reference model swapped in mid-run (KL jumps in one row and nothing else moves).
+
+## References
+Gao et al., "Scaling Laws for Reward Model Overoptimization" (2022): d = sqrt(KL). Bai et al., "Training a Helpful and
+Harmless Assistant" (2022), section 4.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.breaks import breaks_trend, leaves_level
+from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.rolling import trailing_median
+from holter.findings.finding import Alternative, Confidence, Severity
+from holter.signals.base import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run, Series
+
+ADVICE = (
+    "Read a few completions from the onset on, beside some from before.",
+    "Go back to the last checkpoint before the onset.",
+    "Lower the learning rate (a third to a tenth), or raise the KL coefficient (2 to 5 times) or set a KL target.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KLRunaway(Detector):
+    """HLT201."""
+
+    name: ClassVar = "kl-runaway"
+    code: ClassVar = "HLT201"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("ref_kl",), points=4, log="the KL to the reference (beta or kl_coef above 0)"),)
+
+    z: float = limit(6.0, unit="robust sd", help="needs a clearer break", low=2.0)
+    ratio: float = limit(1.3, unit="x", help="needs a larger break of sqrt(KL)", low=1.0)
+    lag: float = limit(3.0, unit="x", help="needs a larger rise of sqrt(KL) over its past median", low=1.0)
+    level_token: float = limit(0.2, unit="nats/token", help="ignores runs that stay nearer to the reference", low=0.0)
+    level_sequence: float = limit(10.0, unit="nats/sequence", help="ignores runs that stay nearer", low=0.0)
+    bend: float = limit(2.0, unit="x", help="short logs: needs a sharper bend", low=1.0)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Long logs by statistics on sqrt(KL), short ones by comparing rises."""
+        series = run.get("ref_kl")
+        assert series is not None
+        kl = series.finite()
+        level = self.level_sequence if kl.unit == Unit.NATS_PER_SEQUENCE else self.level_token
+        if len(kl) > 20:
+            yield from self._long(run, kl, level)
+        elif len(kl) >= 4:
+            yield from self._short(run, kl, level)
+
+    def _long(self, run: Run, kl: Series, level: float) -> Iterator[Finding]:
+        d = np.sqrt(np.maximum(kl.values, 0.0) + 1e-8)
+        high = trailing_median(kl.values, 5, least=3) > level
+        flags = high & (breaks_trend(d, z=self.z, ratio=self.ratio) | leaves_level(d, factor=self.lag, extreme=1.4))
+        for episode in episodes(flags):
+            best, low, late = onset(d, episode.raised)
+            before = max(best - 1, 0)
+            yield self.finding(
+                Severity.WARNING,
+                Confidence.MODERATE,
+                f"{kl.metric} leaves its trend: {number(kl.values[before])} before, "
+                f"{number(kl.values[episode.raised])} at the alarm ({kl.unit})",
+                run=run,
+                first=int(kl.at[best]),
+                last=int(kl.at[episode.last]),
+                raised=int(kl.at[episode.raised]),
+                onset=(int(kl.at[low]), int(kl.at[late])),
+                active=episode.active,
+                evidence=[
+                    quote(kl, [before, episode.raised], "sqrt(KL) is far beyond the line through the points before")
+                ],
+                advice=ADVICE,
+                alternatives=_ALTERNATIVES,
+            )
+
+    def _short(self, run: Run, kl: Series, level: float) -> Iterator[Finding]:
+        flags = self._bends(kl.values, level)
+        for episode in episodes(flags, quiet=2):
+            i = episode.raised
+            usual = float(np.median(np.diff(kl.values[:i])))
+            yield self.finding(
+                Severity.WARNING,
+                Confidence.PATTERN,
+                f"{kl.metric} rises {number(kl.values[i] - kl.values[i - 1])} in one row, {number(usual)} a row before",
+                run=run,
+                first=int(kl.at[i]),
+                last=int(kl.at[episode.last]),
+                active=episode.active,
+                evidence=[
+                    quote(kl, range(max(0, i - 3), episode.last + 1), "each rise against the median rise before it")
+                ],
+                advice=ADVICE,
+                alternatives=_ALTERNATIVES,
+            )
+
+    def _bends(self, values: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
+        """Rises far larger than those before, above the level; a later rise is measured by the rises before the first."""
+        flags = np.zeros(len(values), bool)
+        rises = np.diff(values)
+        calm: list[float] = list(rises[:2])
+        for i in range(3, len(values)):
+            usual = max(float(np.median(calm)), 0.02 * level)
+            flags[i] = (
+                values[i] > level and rises[i - 1] > self.bend * usual and rises[i - 1] > 0.25 * abs(values[i - 1])
+            )
+            if not flags[i]:
+                flags[i] = bool(flags[i - 1]) and rises[i - 1] > self.bend * usual
+            if not flags[i]:
+                calm.append(float(rises[i - 1]))
+        return flags
+
+
+_ALTERNATIVES = (
+    Alternative(
+        says="a few outlier tokens carry a k3 estimate",
+        check="log the median or the 99th percentile of the per-token KL",
+    ),
+    Alternative(
+        says="the KL coefficient was lowered, or the reference was swapped",
+        check="compare the configuration at the onset",
+    ),
+)

@@ -1,0 +1,79 @@
+"""Finds the detectors by walking this package and the entry points, and runs them; nothing else lists them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from holter import detectors, discovery
+from holter.detectors.base import Detector
+from holter.errors import UnknownNameError
+from holter.findings.finding import Finding, Unchecked
+from holter.runs.run import Split
+from holter.signals.catalog import concepts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from holter.detectors.base import Need
+    from holter.runs.run import Run
+
+
+def _is_detector(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Detector) and value is not Detector and "name" in vars(value)
+
+
+@cache
+def all_detectors() -> dict[str, type[Detector]]:
+    """All detectors by name, in the order of their codes."""
+    found: dict[str, type[Detector]] = discovery.members(detectors, "detectors", _is_detector, lambda d: d.name)
+    return dict(sorted(found.items(), key=lambda item: item[1].code))
+
+
+def detector(code_or_name: str) -> type[Detector]:
+    """The detector with this code or name.
+
+    Raises:
+        UnknownNameError: With the nearest known names.
+    """
+    for found in all_detectors().values():
+        if code_or_name in (found.code, found.name):
+            return found
+    raise UnknownNameError.of("detector", code_or_name, [n for d in all_detectors().values() for n in (d.name, d.code)])
+
+
+def run_detectors(run: Run, chosen: Iterable[Detector] | None = None) -> Iterator[Finding | Unchecked]:
+    """What the chosen detectors (all, unless given) say of a run, and which of them could not look."""
+    for each in chosen if chosen is not None else [d() for d in all_detectors().values()]:
+        lacking = [need for need in each.needs if not _met(need, run)]
+        if lacking:
+            yield each.unchecked(_why(lacking, run), [need.concepts[0] for need in lacking])
+        else:
+            yield from each.check(run)
+
+
+def _met(need: Need, run: Run) -> bool:
+    return any(len(s) >= need.points for s in _candidates(need, run))
+
+
+def _candidates(need: Need, run: Run) -> list[object]:
+    splits = [Split.TRAIN, Split.EVAL] if need.split == "any" else [Split(need.split)]
+    return [s for split in splits for concept in need.concepts for s in run.all(concept, split)]
+
+
+def _why(lacking: list[Need], run: Run) -> str:
+    """One sentence: what is missing, whether the framework could log it, and what to log."""
+    parts = []
+    for need in lacking:
+        known = concepts().get(need.concepts[0], ())
+        title = known[0].title.lower() if known else need.concepts[0].replace("_", " ")
+        found = max((len(s) for s in _candidates(need, run)), default=0)  # type: ignore[arg-type]
+        if found:
+            parts.append(f"{title} has {found} logged point{'s' * (found != 1)}, {need.points} are needed")
+        elif all(c in run.never for c in need.concepts):
+            parts.append(f"{run.dialect} never logs {title}")
+        else:
+            parts.append(f"no {title} in this log")
+        if need.log:
+            parts[-1] += f"; log {need.log}"
+    return "; ".join(parts) + "."

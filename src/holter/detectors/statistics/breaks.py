@@ -1,0 +1,128 @@
+"""Sudden or accelerating departures from a trend or a level, at many time scales at once.
+
+Rolling z-scores fire on every healthy trend. These tests compare the newest points with what a robust line through the
+points before would have predicted, and ask for a material ratio besides statistical significance.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from holter.detectors.statistics.rolling import running_max, running_min, trailing_median
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+SCALES = (20, 40, 80, 160, 320)
+_CHUNK = 1 << 20
+
+
+def recent(scale: int) -> int:
+    """Number of newest points that are compared with `scale` points before."""
+    return max(5, scale // 8)
+
+
+def breaks_trend(
+    x: NDArray[np.float64],
+    *,
+    z: float,
+    ratio: float,
+    up: bool = True,
+    log: bool = False,
+    floor: float = 0.0,
+    scales: Sequence[int] = SCALES,
+) -> NDArray[np.bool_]:
+    """Where the newest points lie far beyond the line through the points before.
+
+    Args:
+        x: Finite values in step order; transform first (sqrt for a KL). Shape ``(n,)``.
+        z: Robust standard deviations beyond the extrapolated line.
+        ratio: Least factor beyond the line; what matters besides what is significant.
+        up: Whether to look above (True) or below the line.
+        log: Whether to fit the line to log(x), for losses, entropies and norms.
+        floor: Least noise to assume, in the units of the fit.
+        scales: Numbers of points before.
+
+    Returns:
+        Shape ``(n,)``.
+    """
+    y = np.log(np.maximum(x, 1e-12)) if log else x
+    out = np.zeros(len(x), bool)
+    for scale in scales:
+        r = recent(scale)
+        if len(x) < scale + r:
+            break
+        out |= _one_scale(y, scale, r, z, ratio, up, log, floor)
+    return out
+
+
+def _one_scale(
+    y: NDArray[np.float64], scale: int, r: int, z: float, ratio: float, up: bool, log: bool, floor: float
+) -> NDArray[np.bool_]:
+    n = len(y)
+    out = np.zeros(n, bool)
+    stride = max(1, r // 4)
+    ends = np.arange(scale + r - 1, n)
+    ends = ends[(ends + 1) % stride == 0]  # anchored at absolute positions, so that a prefix is judged the same
+    u = np.arange(scale) - (scale - 1) / 2
+    sxx = float((u**2).sum())
+    windows = np.lib.stride_tricks.sliding_window_view(y, scale + r)
+    sign = 1.0 if up else -1.0
+    for a in range(0, len(ends), max(1, _CHUNK // scale)):
+        part = ends[a : a + max(1, _CHUNK // scale)]
+        w = windows[part - (scale + r - 1)]
+        before, newest = w[:, :scale], np.median(w[:, scale:], axis=1)
+        mean = before.mean(axis=1)
+        slope = ((before - mean[:, None]) @ u) / sxx
+        spread = 1.4826 * np.median(np.abs(before - mean[:, None] - slope[:, None] * u), axis=1)
+        line = mean + slope * ((scale - 1) / 2 + (r + 1) / 2)
+        last = np.median(before[:, -10:], axis=1)
+        line = np.maximum(line, last) if up else np.minimum(line, last)
+        beyond = sign * (newest - line)
+        hit = beyond > z * np.maximum(spread, max(floor, 1e-12))
+        if log:
+            hit &= beyond > np.log(ratio)
+        else:
+            hit &= (newest > ratio * line) if up else (newest < line / ratio)
+        out[part] = hit
+    return out
+
+
+def leaves_level(
+    x: NDArray[np.float64],
+    *,
+    factor: float,
+    up: bool = True,
+    extreme: float = 1.5,
+    scales: Sequence[int] = SCALES,
+) -> NDArray[np.bool_]:
+    """Where the median of the newest points is `factor` times that of the points before, and a new extreme.
+
+    Args:
+        x: Finite positive values in step order. Shape ``(n,)``.
+        factor: Ratio of the medians, above 1 also when looking down.
+        up: Whether to look for a rise (True) or a fall.
+        extreme: How far beyond everything before, as a factor.
+        scales: Numbers of points before.
+
+    Returns:
+        Shape ``(n,)``.
+    """
+    out = np.zeros(len(x), bool)
+    for scale in scales:
+        r = recent(scale)
+        if len(x) < scale // 2 + r:
+            break
+        newest = trailing_median(x, r, least=3)
+        before = trailing_median(x, scale, lag=r, least=max(8, scale // 4))
+        past = trailing_median(x, 2 * r, lag=r, least=3)
+        with np.errstate(all="ignore"):
+            if up:
+                out |= (newest > factor * before) & (newest > extreme * running_max(past))
+            else:
+                out |= (newest < before / factor) & (newest < running_min(past) / extreme)
+    return out

@@ -1,0 +1,77 @@
+"""NVIDIA NeMo-Aligner (ended 2025-05): its names for our signals."""
+
+from __future__ import annotations
+
+from holter.dialects.base import Dialect, Fit, Name, Signature
+from holter.signals.base import Estimator, Reduction
+
+NEMO_ALIGNER = Dialect(
+    name="nemo-aligner",
+    title="NVIDIA NeMo-Aligner (ended 2025-05)",
+    step=("step",),
+    axis="PPO step",
+    priority=80,
+    signatures=(Signature(any=("train_rollouts/.*", "train_optim/.*")),),
+    row=(
+        "train_rollouts/rewards",
+        "train_rollouts/response_lengths",
+        "train_rollouts/init_policy_kl",
+        "train_optim/loss",
+        "train_optim/ppo_ratio",
+        "train_optim/scaled_entropy",
+        "train_optim/grad_norm",
+        "val_rollouts/rewards",
+    ),
+    names=(
+        Name("train_rollouts/rewards", "reward"),
+        Name(
+            "train_rollouts/rewards_with_kl",
+            "objective/rlhf_reward",
+            fit=Fit.PROXY,
+            note="PPO: mean per token; REINFORCE: reward - beta * mean KL",
+        ),
+        Name(
+            "train_rollouts/init_policy_kl",
+            "kl",
+            estimator=Estimator.ABS,
+            reduction=Reduction.TOKEN,
+            fit=Fit.CLOSE,
+            note="|dlogp| by default (use_absolute_kl)",
+        ),
+        Name("train_rollouts/response_lengths", "sequence/mean_length", note="TRAP: includes the prompt"),
+        Name("train_rollouts/prompt_lengths", "prompt_length/mean"),
+        Name("train_rollouts/generation_length", "completions/mean_length"),
+        Name("train_rollouts/fraction_of_samples_properly_ended", "completions/eos_ratio"),
+        Name("train_rollouts/rollout_size", "batch/num_samples"),
+        Name("train_rollouts/advantages_mean", "advantages/mean"),
+        Name("train_rollouts/advantages_std", "advantages/std"),
+        Name("train_rollouts/returns_mean", "returns/mean"),
+        Name("train_rollouts/returns_std", "returns/std"),
+        Name("train_rollouts/values_mean", "value/mean"),
+        Name("train_rollouts/values_std", "value/std"),
+        Name("train_rollouts/consumed_samples", "episode"),
+        Name("train_rollouts/epoch", "epoch"),
+        Name("train_optim/loss", "loss", note="actor loss minus scaled entropy"),
+        Name("train_optim/ppo_ratio", "val/ratio"),
+        Name("train_optim/scaled_entropy", "loss/entropy_avg", note="entropy x entropy_bonus; 0 when the bonus is off"),
+        Name("train_optim/grad_norm", "grad_norm"),
+        Name("train_optim/lr", "lr"),
+        Name("train/loss", "loss/value_avg", note="critic server"),
+        Name("train/grad_norm", "critic/grad_norm"),
+        Name("train/lr", "critic/lr"),
+        Name("val_rollouts/rewards", "eval/reward"),
+        Name("val_rollouts/response_lengths", "eval/sequence/mean_length"),
+        Name("timers/generate", "time/rollout", fit=Fit.CLOSE),
+        Name("timers/train_time", "time/train", fit=Fit.CLOSE),
+    ),
+    ignored=(
+        "train_optim/ppo_ratio_clamped",
+        "train_optim/optim_step",
+        "train/step_time",
+        "timers/.*",
+        "val_rollouts/.*",
+        "train_rollouts/.*",
+    ),
+    never=("clip fraction", "unscaled entropy", "explained variance", "reward std"),
+    note="Non-finite values: nothing filtered. Steps: train_optim writes several rows with the same step; order them by train_optim/optim_step; critic server logs apart.",
+)

@@ -1,0 +1,42 @@
+"""RL4LMs: its names for our signals."""
+
+from __future__ import annotations
+
+from holter.dialects.base import Dialect, Fit, Name, Signature
+from holter.signals.base import Estimator, Reduction
+
+RL4LMS = Dialect(
+    name="rl4lms",
+    title="RL4LMs",
+    step=(),
+    axis="row number (no step field); epoch in split metrics",
+    prefixes=("rollout_info/", "ppo/", "nlpo/", "a2c/", "trpo/"),
+    priority=310,
+    signatures=(Signature(any=("rollout_info/.*",)), Signature(all=("(ppo|nlpo)/policy_gradient_loss",))),
+    row=(
+        "rollout_info/ep_rew",
+        "rollout_info/kl_div_mean",
+        "rollout_info/kl_coeff",
+        "ppo/entropy_loss",
+        "ppo/value_loss",
+    ),
+    names=(
+        Name("ep_rew", "reward", note="task reward"),
+        Name("ep_rew_std", "reward_std"),
+        Name("ep_kl_rew", "objective/non_score_reward"),
+        Name("kl_div_mean", "kl", estimator=Estimator.K1, reduction=Reduction.TOKEN),
+        Name("kl_coeff", "objective/kl_coef"),
+        Name("ep_lens", "completions/mean_length"),
+        Name("ep_lens_std", "completions/std_length"),
+        Name("values", "value/mean"),
+        Name("entropy_loss", "entropy", scale=-1.0, note="negative entropy"),
+        Name("policy_gradient_loss", "loss/policy_avg"),
+        Name("value_loss", "loss/value_avg", scale=0.5, note="plain MSE"),
+        Name("approx_kl", "policy/approxkl_avg", estimator=Estimator.K3, reduction=Reduction.LAST, fit=Fit.CLOSE),
+        Name("explained_variance", "explained_variance"),
+        Name("(val|test)/(?P<name>.+)", "eval/{name}", pattern=True),
+    ),
+    ignored=("log_prob", "ref_log_prob", ".*_std", "kl_div_std", "fluency_metrics/perplexity"),
+    never=("clip fraction", "grad_norm", "learning rate"),
+    note="Non-finite values: nothing filtered.",
+)

@@ -1,0 +1,88 @@
+"""tinker-cookbook: its names for our signals."""
+
+from __future__ import annotations
+
+from holter.dialects.base import Dialect, Fit, Name, Signature
+from holter.signals.base import Estimator, Reduction
+
+TINKER_COOKBOOK = Dialect(
+    name="tinker-cookbook",
+    title="tinker-cookbook",
+    step=("step", "progress/batch"),
+    axis="training batch, zero based",
+    priority=50,
+    signatures=(Signature(any=("env/all/reward/total", "optim/kl_sample_train_v1", "progress/done_frac")),),
+    row=(
+        "progress/batch",
+        "progress/done_frac",
+        "optim/lr",
+        "env/all/reward/total",
+        "env/all/by_group/frac_mixed",
+        "optim/kl_sample_train_v1",
+        "optim/entropy",
+        "time/total",
+    ),
+    names=(
+        Name("step", "step"),
+        Name("progress/batch", "step"),
+        Name("progress/done_frac", "epoch", fit=Fit.CLOSE, note="share of the planned run"),
+        Name("env/all/reward/total", "reward", note="mean episode reward"),
+        Name("reward/mean", "reward", note="minimal rl_loop recipe"),
+        Name("optim/kl_sample_train_v1", "sampling/kl", estimator=Estimator.K1, reduction=Reduction.TOKEN),
+        Name("optim/kl_sample_train_v2", "sampling/kl_k2", estimator=Estimator.K2, reduction=Reduction.TOKEN),
+        Name(
+            "optim/entropy",
+            "entropy",
+            estimator=Estimator.MONTE_CARLO,
+            reduction=Reduction.TOKEN,
+            fit=Fit.CLOSE,
+            note="surprisal of the sampled tokens at sampling time",
+        ),
+        Name("optim/lr", "lr"),
+        Name(
+            "kl_policy_base",
+            "kl",
+            estimator=Estimator.K1,
+            reduction=Reduction.TOKEN,
+            fit=Fit.CLOSE,
+            note="only with a KL penalty",
+        ),
+        Name("kl_pre_post_v1", "policy/kl_k1_avg", fit=Fit.CLOSE),
+        Name("kl_pre_post_v2", "policy/approxkl_avg", estimator=Estimator.K2, fit=Fit.CLOSE),
+        Name("env/all/ac_tokens_per_turn", "completions/mean_length", fit=Fit.CLOSE, note="per turn"),
+        Name("env/all/ob_tokens_per_turn", "prompt_length/mean", fit=Fit.CLOSE, note="per turn"),
+        Name("env/all/turns_per_episode", "turns/mean"),
+        Name("env/all/total_episodes", "batch/num_samples"),
+        Name("env/all/total_ac_tokens", "batch/num_tokens"),
+        Name("env/all/by_group/frac_mixed", "groups/mixed"),
+        Name("env/all/by_group/frac_all_good", "groups/all_solved"),
+        Name("env/all/by_group/frac_all_bad", "groups/none_solved"),
+        Name(
+            "sampling_client/step_mean",
+            "staleness/mean",
+            fit=Fit.PROXY,
+            note="absolute version number: subtract from step",
+        ),
+        Name("time/total", "step_time"),
+        Name("test/env/all/reward/total", "eval/reward"),
+        Name("test/env/(?P<name>(?!all/).+)/reward/total", "eval/{name}", pattern=True),
+        Name(
+            "env/(?P<name>(?!all/)[^/]+)/reward/total",
+            "rewards/{name}/mean",
+            pattern=True,
+            fit=Fit.CLOSE,
+            note="per environment tag",
+        ),
+    ),
+    ignored=(
+        "env/.*",
+        "test/.*",
+        "time/.*",
+        "sampling_client/.*",
+        "rollout_errors/.*",
+        ".*:(total|count)",
+        "progress/.*",
+    ),
+    never=("grad_norm", "clip fraction", "truncation", "reward std"),
+    note="Non-finite values: JSON NaN literal.",
+)

@@ -1,0 +1,55 @@
+"""torchforge (Meta): its names for our signals."""
+
+from __future__ import annotations
+
+from holter.dialects.base import Dialect, Fit, Name, Signature
+
+TORCHFORGE = Dialect(
+    name="torchforge",
+    title="torchforge (Meta)",
+    step=("step", "_step"),
+    axis="global step of the metric logger",
+    priority=260,
+    signatures=(Signature(any=("rl_trainer(_perf)?/.*", "buffer/sample/.*", "reward/evaluate_response/.*")),),
+    row=(
+        "reward/evaluate_response/avg_total_reward",
+        "rl_trainer/avg_loss",
+        "rl_trainer/learning_rate",
+        "buffer/sample/avg_sampled_policy_age",
+        "generator/generate/avg_tokens_generated",
+    ),
+    names=(
+        Name(
+            "reward/evaluate_response/avg_total_reward",
+            "reward",
+            pattern=True,
+            fit=Fit.CLOSE,
+            note="mean over reward calls, not sum per sample",
+        ),
+        Name("reward/evaluate_response/avg_(?P<name>(?!total).+)_reward", "rewards/{name}/mean", pattern=True),
+        Name("reward/evaluate_response/std_(?P<name>.+)_reward", "rewards/{name}/std", pattern=True),
+        Name("rl_trainer/(avg_)?loss", "loss", pattern=True),
+        Name("rl_trainer/learning_rate", "lr"),
+        Name("generator/generate/avg_tokens_generated", "completions/mean_length"),
+        Name("buffer/sample/avg_sampled_policy_age", "staleness/mean"),
+        Name("buffer/sample/max_sampled_policy_age", "staleness/max"),
+        Name("buffer/sample/min_sampled_policy_age", "staleness/min"),
+        Name("buffer/evict/sum_episodes_evicted", "staleness/dropped"),
+        Name("rl_trainer_perf/step/total_duration_avg_s", "time/train", pattern=True),
+        Name("generator_perf/generate/total_duration_avg_s", "time/rollout", pattern=True),
+    ),
+    ignored=(
+        "main_perf/.*",
+        "rl_trainer_perf/.*",
+        "generator_perf/.*",
+        "reward/evaluate_response/.*",
+        "buffer/.*",
+        "generator/.*",
+        "main/.*",
+        "dataset/.*",
+        "episode/.*",
+        "buffer_perf/.*",
+    ),
+    never=("KL", "entropy", "clip fraction", "grad_norm"),
+    note="Non-finite values: nothing filtered.",
+)

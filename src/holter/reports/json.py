@@ -1,0 +1,59 @@
+"""The JSON contract ``holter.check/1``: for CI, scripts and agents. Strict JSON; non-finite numbers are strings."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holter.findings.finding import Evidence, Finding, Unchecked
+
+SCHEMA = "holter.check/1"
+
+
+def finite(value: float) -> float | int | str:
+    """A number that strict JSON can hold: non-finite ones as "NaN", "Infinity", "-Infinity", whole ones as integers."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)
+
+
+def finding(f: Finding) -> dict[str, Any]:
+    """One finding."""
+    return {
+        "detector": f.detector,
+        "code": f.code,
+        "severity": str(f.severity),
+        "confidence": str(f.confidence),
+        "first_step": finite(f.first_step),
+        "last_step": finite(f.last_step),
+        "onset": [finite(s) for s in f.onset],
+        "raised_step": finite(f.raised_step),
+        "active": f.active,
+        "metrics": list(f.metrics),
+        "title": f.title,
+        "evidence": [evidence(e) for e in f.evidence],
+        "against": list(f.against),
+        "advice": list(f.advice),
+        "alternatives": [{"says": a.says, "check": a.check} for a in f.alternatives],
+        "caused_by": f.caused_by,
+    }
+
+
+def evidence(e: Evidence) -> dict[str, Any]:
+    """One signal's part in a finding."""
+    return {
+        "metric": e.metric,
+        "key": e.key,
+        "steps": [finite(s) for s in e.steps],
+        "values": [finite(v) for v in e.values],
+        "unit": e.unit,
+        "says": e.says,
+    }
+
+
+def unchecked(u: Unchecked) -> dict[str, Any]:
+    """One detector that could not look."""
+    return {"detector": u.detector, "code": u.code, "missing": list(u.missing), "why": u.why}

@@ -1,0 +1,1 @@
+"""The canonical run, and how logs become one."""

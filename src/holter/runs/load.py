@@ -1,0 +1,35 @@
+"""From a path to runs: which files, which reader, which dialect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holter.readers.registry import reader_for
+from holter.runs.canonical import canonical
+
+if TYPE_CHECKING:
+    from holter.readers.base import Skipped, Source
+    from holter.runs.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a path gave.
+
+    Attributes:
+        runs: The runs, in the order of their names.
+        refused: Files that were not read, each with its reason.
+    """
+
+    runs: tuple[Run, ...]
+    refused: tuple[Skipped, ...] = ()
+
+
+def load_source(source: Source, *, speaks: str | None = None) -> Loaded:
+    """The runs in one file or stream.
+
+    Raises:
+        UnreadableLogError: When it cannot be read; names file, line and the way out.
+    """
+    return Loaded(tuple(run for log in reader_for(source).read(source) for run in canonical(log, speaks=speaks)))

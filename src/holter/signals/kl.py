@@ -1,0 +1,54 @@
+"""Signals of kl."""
+
+from __future__ import annotations
+
+from holter.signals.base import Estimator, Reduction, Signal, Unit
+
+OBJECTIVE_KL = Signal(
+    key="objective/kl",
+    concept="ref_kl",
+    title="objective/kl",
+    unit=Unit.NATS_PER_SEQUENCE,
+    reduction=Reduction.SEQUENCE_SUM,
+    estimator=Estimator.K1,
+    rank=1,
+    what="KL(policy||reference), summed over response tokens, mean over sequences.",
+    healthy="",
+)
+OBJECTIVE_NON_SCORE_REWARD = Signal(
+    key="objective/non_score_reward",
+    concept="kl_penalty",
+    title="objective/non_score_reward",
+    unit=Unit.REWARD,
+    reduction=Reduction.BATCH,
+    what="KL part of the reward, -kl_coef*KL summed over tokens; negative when KL is positive.",
+    healthy="",
+)
+KL = Signal(
+    key="kl",
+    concept="ref_kl",
+    title="kl",
+    unit=Unit.NATS_PER_TOKEN,
+    reduction=Reduction.TOKEN,
+    estimator=Estimator.K3,
+    what="KL(policy||reference) per response token.",
+    healthy="",
+)
+LOSS_KL_AVG = Signal(
+    key="loss/kl_avg",
+    concept="kl_loss",
+    title="loss/kl_avg",
+    unit=Unit.NUMBER,
+    what="KL loss term with its coefficient.",
+    healthy="",
+)
+KL_COEF = Signal(
+    key="objective/kl_coef",
+    concept="kl_coef",
+    title="objective/kl_coef",
+    unit=Unit.NUMBER,
+    reduction=Reduction.LAST,
+    low=0.0,
+    what="Current KL coefficient.",
+    healthy="",
+)
