@@ -8,13 +8,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from holter import dialects, discovery
-from holter.dialects.base import Dialect
+from holter.dialects.base import Dialect, Fit, Name
 from holter.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-
-    from holter.dialects.base import Name
 
 GENERIC = "generic"
 _ALWAYS_IGNORED = re.compile(
@@ -126,6 +124,18 @@ def meaning(spoken: Dialect, raw: str) -> Meaning | None:
                 found = table.own(exact)
                 if found is not None:
                     return Meaning(found[0], found[1], evaluation)
+    return _evaluation(spoken, raw)
+
+
+def _evaluation(spoken: Dialect, raw: str) -> Meaning | None:
+    """An evaluation metric that the framework's own table does not name: a known quantity, or a score of that name."""
+    for bare, evaluation in _without_prefix(spoken, raw):
+        if not evaluation or is_ignored(spoken, raw):
+            continue
+        found = dialect(GENERIC).own(_snake(bare))
+        if found is not None:
+            return Meaning(found[0], found[1], evaluation=True)
+        return Meaning(Name(raw, f"eval/{bare}", fit=Fit.CLOSE), f"eval/{bare}", evaluation=True)
     return None
 
 
