@@ -71,7 +71,7 @@ def members(
     for value in [*candidates, *plugins(group)]:
         if not is_member(value):
             continue
-        name = name_of(value)  # type: ignore[arg-type]
-        if found.setdefault(name, value) is not value:  # type: ignore[arg-type]
+        name = name_of(value)
+        if found.setdefault(name, value) is not value:
             raise DeclarationError(f"{group}: {name!r} is declared twice: {found[name]!r} and {value!r}")
     return dict(sorted(found.items()))

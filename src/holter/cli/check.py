@@ -1,44 +1,120 @@
-"""``holter check LOG``: read a log, say what is wrong with it."""
+"""``holter check LOG...``: read logs, say what is wrong with them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
+from holter.settings import FAIL_ON, Settings, find_settings, read_settings
 
-@click.command()
-@click.argument("logs", nargs=-1, required=True)
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
-@click.option("--fail-on", type=click.Choice(["info", "warning", "critical", "never"]), default="critical")
-def command(logs: tuple[str, ...], form: str, fail_on: str) -> None:
-    """Read LOGS and say what is wrong, since which step, how sure, and what to try."""
-    from pathlib import Path
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-    import orjson
+    from holter.findings.diagnosis import Diagnosis
+    from holter.readers.base import Skipped
 
-    from holter.detectors.registry import run_detectors
-    from holter.findings.finding import Finding
-    from holter.readers.base import Source
-    from holter.reports import json as contract
-    from holter.runs.load import load_source
+FOUND = 1
+"""Exit code when a finding is at or above ``--fail-on``."""
 
-    out = []
-    for log in logs:
-        for run in load_source(Source.of(Path(log))).runs:
-            said = list(run_detectors(run))
-            out.append(
-                {
-                    "name": run.name,
-                    "dialect": run.dialect,
-                    "step_axis": run.step_axis,
-                    "rows": len(run),
-                    "findings": [contract.finding(s) for s in said if isinstance(s, Finding)],
-                    "unchecked": [contract.unchecked(s) for s in said if not isinstance(s, Finding)],
-                    "unknown_keys": list(run.unknown),
-                }
-            )
-            if form == "text":
-                click.echo(f"{run.name} [{run.dialect}] {run.step_axis} {len(run)} rows")
-                for s in said:
-                    click.echo(f"  {s}")
+
+@click.command(
+    epilog="Exit codes: 0 nothing at or above --fail-on, 1 something, 2 a log could not be read or the command was used wrongly."
+)
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="For people, or for scripts and agents.",
+)
+@click.option(
+    "--fail-on", type=click.Choice(FAIL_ON), help="Least severity that makes the exit code 1.  [default: critical]"
+)
+@click.option("--select", multiple=True, metavar="NAME", help="Run only these detectors; patterns like 'kl-*' work.")
+@click.option("--ignore", multiple=True, metavar="NAME=REASON", help="Leave a detector out; the reason is printed.")
+@click.option(
+    "--dialect", "speaks", metavar="NAME", help="Which framework wrote the log, where it cannot tell by itself."
+)
+@click.option(
+    "--eval-size", type=click.IntRange(min=1), help="Items in the held-out evaluation; its standard error follows."
+)
+@click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Also the evidence, and why each unchecked detector could not look."
+)
+def command(
+    logs: tuple[str, ...],
+    form: str,
+    fail_on: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    speaks: str | None,
+    eval_size: int | None,
+    config: Path | None,
+    verbose: bool,  # noqa: FBT001 - click passes flags by name
+) -> None:
+    """Read LOGs and say what is wrong, since which step, how sure, and what to try.
+
+    A LOG is a file, a folder, a pattern, or - for standard input: JSON lines, CSV, trainer_state.json, TensorBoard event
+    files, a table pasted as text.
+    """
+    from holter.findings.diagnosis import diagnose
+    from holter.runs.load import load
+
+    settings = read_settings(config) if config else find_settings(Path.cwd())
+    settings = _overridden(settings, fail_on, select, ignore, eval_size)
+    loaded = load(logs, speaks=speaks)
+    runs = [
+        replace(r, config={**r.config, "eval_size": settings.eval_size}) if settings.eval_size else r
+        for r in loaded.runs
+    ]
+    diagnoses = [diagnose(run, settings) for run in runs]
+    _print(diagnoses, loaded.refused, form, verbose=verbose)
+    raise SystemExit(_exit_code(diagnoses, settings.fail_on))
+
+
+def _overridden(
+    settings: Settings, fail_on: str | None, select: tuple[str, ...], ignore: tuple[str, ...], eval_size: int | None
+) -> Settings:
+    """The settings file's word, unless the command line says otherwise."""
+    ignored = dict(settings.ignore)
+    for each in ignore:
+        name, _, reason = each.partition("=")
+        if not reason.strip():
+            raise click.UsageError(f"--ignore {each}: say why, as --ignore {name}='it is expected because ...'")
+        ignored[name] = reason
+    return replace(
+        settings,
+        fail_on=fail_on or settings.fail_on,
+        select=select or settings.select,
+        ignore=ignored,
+        eval_size=eval_size or settings.eval_size,
+    )
+
+
+def _print(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped], form: str, *, verbose: bool) -> None:
     if form == "json":
-        click.echo(orjson.dumps({"schema": contract.SCHEMA, "runs": out}, option=orjson.OPT_INDENT_2))
+        import orjson
+
+        from holter.reports import json as contract
+
+        click.echo(orjson.dumps(contract.check(diagnoses, refused), option=orjson.OPT_INDENT_2))
+        return
+    from rich.console import Console
+
+    from holter.reports.terminal import print_diagnoses
+
+    print_diagnoses(Console(highlight=False, soft_wrap=False), diagnoses, refused, verbose=verbose)
+
+
+def _exit_code(diagnoses: Sequence[Diagnosis], fail_on: str) -> int:
+    from holter.findings.finding import Severity
+
+    if fail_on == "never":
+        return 0
+    least = Severity[fail_on.upper()]
+    return FOUND if any(f.severity >= least for d in diagnoses for f in d.findings) else 0

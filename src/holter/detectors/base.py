@@ -68,6 +68,10 @@ class Detector:
         since: Version that brought it.
         needs: Series without which it reports itself unchecked.
         uses: Further concepts it looks at when they are there.
+        says: The trouble in a plain clause without numbers, as the verdict joins it to others: "the policy runs away from
+            the reference". Empty: the finding's title is used.
+        explains: Detectors whose findings this one's can be the cause of. The order of onsets decides.
+        explained_by: The same seen from the other side, so that a new detector need not touch an old one.
     """
 
     name: ClassVar[str]
@@ -75,6 +79,9 @@ class Detector:
     since: ClassVar[str]
     needs: ClassVar[tuple[Need, ...]] = ()
     uses: ClassVar[tuple[str, ...]] = ()
+    says: ClassVar[str] = ""
+    explains: ClassVar[tuple[str, ...]] = ()
+    explained_by: ClassVar[tuple[str, ...]] = ()
 
     def check(self, run: Run) -> Iterator[Finding | Unchecked]:
         """Yield what `run` shows. Every series in `needs` is present and long enough."""
@@ -173,7 +180,7 @@ def quote(series: Series, indices: NDArray[np.int64] | Sequence[int], says: str)
 
 def number(value: float) -> str:
     """A number as people write it in a sentence: four significant digits, no trailing zeros."""
-    if value != value:  # noqa: PLR0124 - NaN is the only value that differs from itself
+    if value != value:
         return "NaN"
     if value in (float("inf"), float("-inf")):
         return "Infinity" if value > 0 else "-Infinity"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from holter import detectors, discovery
 from holter.detectors.base import Detector
 from holter.errors import UnknownNameError
-from holter.findings.finding import Finding, Unchecked
 from holter.runs.run import Split
 from holter.signals.catalog import concepts
 
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holter.detectors.base import Need
-    from holter.runs.run import Run
+    from holter.findings.finding import Finding, Unchecked
+    from holter.runs.run import Run, Series
 
 
 def _is_detector(value: object) -> bool:
@@ -56,7 +56,7 @@ def _met(need: Need, run: Run) -> bool:
     return any(len(s) >= need.points for s in _candidates(need, run))
 
 
-def _candidates(need: Need, run: Run) -> list[object]:
+def _candidates(need: Need, run: Run) -> list[Series]:
     splits = [Split.TRAIN, Split.EVAL] if need.split == "any" else [Split(need.split)]
     return [s for split in splits for concept in need.concepts for s in run.all(concept, split)]
 
@@ -66,8 +66,8 @@ def _why(lacking: list[Need], run: Run) -> str:
     parts = []
     for need in lacking:
         known = concepts().get(need.concepts[0], ())
-        title = known[0].title.lower() if known else need.concepts[0].replace("_", " ")
-        found = max((len(s) for s in _candidates(need, run)), default=0)  # type: ignore[arg-type]
+        title = known[0].phrase if known else need.concepts[0].replace("_", " ")
+        found = max((len(s) for s in _candidates(need, run)), default=0)
         if found:
             parts.append(f"{title} has {found} logged point{'s' * (found != 1)}, {need.points} are needed")
         elif all(c in run.never for c in need.concepts):

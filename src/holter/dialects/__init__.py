@@ -1,0 +1,1 @@
+"""Frameworks: their names for our signals."""

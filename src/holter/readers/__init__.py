@@ -1,0 +1,1 @@
+"""File formats: bytes in, raw columns out."""

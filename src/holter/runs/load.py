@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holter.readers.base import Source
 from holter.readers.registry import reader_for
 from holter.runs.canonical import canonical
 
 if TYPE_CHECKING:
-    from holter.readers.base import Skipped, Source
+    from collections.abc import Iterable
+
+    from holter.readers.base import Skipped
     from holter.runs.run import Run
 
 
@@ -33,3 +37,9 @@ def load_source(source: Source, *, speaks: str | None = None) -> Loaded:
         UnreadableLogError: When it cannot be read; names file, line and the way out.
     """
     return Loaded(tuple(run for log in reader_for(source).read(source) for run in canonical(log, speaks=speaks)))
+
+
+def load(paths: Iterable[str], *, speaks: str | None = None) -> Loaded:
+    """The runs in several files."""
+    runs = [run for path in paths for run in load_source(Source.of(Path(path)), speaks=speaks).runs]
+    return Loaded(tuple(runs))

@@ -136,6 +136,12 @@ class Signal:
         """Names of the placeholders in the key."""
         return tuple(re.findall(r"\{(\w+)\}", self.key))
 
+    @property
+    def phrase(self) -> str:
+        """The title as it stands inside a sentence: "KL coefficient" stays, "Value loss" becomes "value loss"."""
+        first = self.title.split(" ", 1)[0]
+        return self.title if sum(c.isupper() for c in first) > 1 else self.title[:1].lower() + self.title[1:]
+
     def pattern(self) -> re.Pattern[str]:
         """Matches every key this signal stands for, with the labels as named groups."""
         parts = re.split(r"(\{\w+\})", self.key)

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 ADVICE = (
-    "Read a few completions from the onset on, beside some from before.",
-    "Go back to the last checkpoint before the onset.",
+    "Read completions from {onset} on, beside some from before it.",
+    "Go back to the last checkpoint at or before {before}.",
     "Lower the learning rate (a third to a tenth), or raise the KL coefficient (2 to 5 times) or set a KL target.",
 )
 

@@ -1,0 +1,78 @@
+"""Which detectors run, with which limits: the settings applied to the registry."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holter.detectors.registry import all_detectors
+from holter.errors import SettingsError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from holter.detectors.base import Detector
+    from holter.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The detectors to run and those left out on purpose.
+
+    Attributes:
+        detectors: In the order of their codes, with the limits of the settings.
+        ignored: Reason by name of the detectors that the settings leave out; printed with the result.
+    """
+
+    detectors: tuple[Detector, ...]
+    ignored: Mapping[str, str]
+
+
+def choose(settings: Settings) -> Chosen:
+    """The detectors that `settings` ask for.
+
+    Raises:
+        UnknownNameError: For a detector that does not exist.
+        SettingsError: For a limit that does not exist or a value out of its range.
+    """
+    selected = _matching(settings.select) if settings.select else list(all_detectors())
+    ignored: dict[str, str] = {}
+    for pattern, reason in settings.ignore.items():
+        ignored |= dict.fromkeys(_matching([pattern]), reason)
+    for name in settings.limits:
+        if name not in all_detectors():
+            raise UnknownNameError.of("detector", name, all_detectors())
+    made = [
+        _with_limits(all_detectors()[n], settings.limits.get(n, {}), settings.source)
+        for n in selected
+        if n not in ignored
+    ]
+    return Chosen(tuple(made), {n: r for n, r in ignored.items() if n in selected})
+
+
+def _matching(patterns: Iterable[str]) -> list[str]:
+    """Names of the detectors that any of the patterns means, in the order of their codes."""
+    wanted: set[str] = set()
+    for pattern in patterns:
+        hits = {n for n, d in all_detectors().items() if fnmatch.fnmatchcase(n, pattern) or d.code == pattern}
+        if not hits:
+            raise UnknownNameError.of("detector", pattern, all_detectors())
+        wanted |= hits
+    return [n for n in all_detectors() if n in wanted]
+
+
+def _with_limits(cls: type[Detector], limits: Mapping[str, float], source: str) -> Detector:
+    fields = {f.name: f for f in dataclasses.fields(cls)}
+    values: dict[str, float] = {}
+    for name, value in limits.items():
+        field = fields.get(name)
+        if field is None:
+            known = ", ".join(fields) or "none"
+            raise SettingsError(f"{source}: {cls.name} has no limit {name!r}; it has {known}.")
+        low, high = field.metadata["low"], field.metadata["high"]
+        if not low <= value <= high:
+            raise SettingsError(f"{source}: {cls.name}: {name} = {value:g} is outside {low:g} to {high:g}.")
+        values[name] = int(value) if isinstance(field.default, int) else value
+    return cls(**values)
