@@ -1,4 +1,8 @@
-"""AReaL: its names for our signals."""
+"""AReaL by inclusionAI, asynchronous PPO and GRPO.
+
+Its worst traps: ``seq_len`` includes the prompt, ``approx_kl`` has the opposite sign of verl's, and ``no_eos_ratios``
+compares with the longest of the batch, so it is never 0.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from holter.signals.base import Estimator, Reduction
 AREAL = Dialect(
     name="areal",
     title="AReaL",
+    spoken_by="AReaL main, 2026-08",
     step=("step", "_step"),
-    axis="global step (log_step moves on when one step commits several dicts)",
+    axis="global step",
     prefixes=("ppo_actor/", "grpo_actor/"),
     priority=100,
     signatures=(Signature(any=("(ppo|grpo)_(actor|critic)/.*",)),),
@@ -24,11 +29,15 @@ AREAL = Dialect(
         "rollout/reward",
     ),
     names=(
-        Name("task_reward/avg", "reward", note="after reward scaling and clipping"),
+        Name("task_reward/avg", "reward", note="After scaling and clipping of rewards."),
         Name("task_reward/max", "reward/max"),
         Name("task_reward/min", "reward/min"),
         Name(
-            "final_reward/avg", "objective/rlhf_reward", reduction=Reduction.TOKEN, fit=Fit.PROXY, note="mean per token"
+            "final_reward/avg",
+            "objective/rlhf_reward",
+            reduction=Reduction.TOKEN,
+            fit=Fit.PROXY,
+            note="Mean per token.",
         ),
         Name(
             "kl_rewards/avg",
@@ -36,12 +45,12 @@ AREAL = Dialect(
             scale=-1.0,
             reduction=Reduction.TOKEN,
             fit=Fit.PROXY,
-            note="-kl_ctl * KL per token; 0 when kl_ctl is 0",
+            note="Minus kl_ctl times KL per token; 0 when kl_ctl is 0.",
         ),
         Name("advantages/avg", "advantages/mean", reduction=Reduction.TOKEN),
         Name("advantages/max", "advantages/max"),
         Name("advantages/min", "advantages/min"),
-        Name("seq_len/avg", "sequence/mean_length", note="TRAP: prompt included"),
+        Name("seq_len/avg", "sequence/mean_length", note="Includes the prompt."),
         Name("seq_len/max", "sequence/max_length"),
         Name("seq_len/min", "sequence/min_length"),
         Name("prompt_len/avg", "prompt_length/mean"),
@@ -49,7 +58,7 @@ AREAL = Dialect(
             "no_eos_ratios/avg",
             "completions/clipped_ratio",
             fit=Fit.PROXY,
-            note="sequence equals the longest of the batch, so never 0",
+            note="Counts sequences as long as the longest of the batch, so it is never 0.",
         ),
         Name("n_seqs", "batch/num_samples"),
         Name("n_valid_tokens", "batch/num_tokens", fit=Fit.CLOSE),
@@ -57,13 +66,20 @@ AREAL = Dialect(
         Name("update/importance_weight/max", "val/ratio_max"),
         Name("update/importance_weight/min", "val/ratio_min"),
         Name(
-            "update/approx_kl/avg", "policy/kl_k1_avg", scale=-1.0, note="new - proximal: sign opposite to verl ppo_kl"
+            "update/approx_kl/avg",
+            "policy/kl_k1_avg",
+            scale=-1.0,
+            note="New minus proximal in the log: the opposite sign of verl's ppo_kl.",
         ),
         Name("update/entropy/avg", "entropy", estimator=Estimator.EXACT, reduction=Reduction.TOKEN),
         Name("update/actor_loss/avg", "loss/policy_avg"),
         Name("update/clip_ratio/avg", "policy/clipfrac_avg"),
         Name("update/dual_clip_ratio/avg", "policy/dual_clipfrac"),
-        Name("update/behave_imp_weight/avg", "sampling/importance_sampling_ratio/mean", note="proximal/behaviour"),
+        Name(
+            "update/behave_imp_weight/avg",
+            "sampling/importance_sampling_ratio/mean",
+            note="Proximal over behaviour policy.",
+        ),
         Name("update/behave_imp_weight/max", "sampling/importance_sampling_ratio/max"),
         Name("update/behave_imp_weight/min", "sampling/importance_sampling_ratio/min"),
         Name(
@@ -71,20 +87,20 @@ AREAL = Dialect(
             "sampling/kl",
             scale=-1.0,
             estimator=Estimator.K1,
-            note="proximal - behaviour",
+            note="Proximal minus behaviour policy in the log.",
         ),
         Name("update/rs_filtered_fraction", "sampling/filtered_frac"),
         Name("update/grad_norm", "grad_norm"),
         Name("update/lr", "lr"),
         Name("update/update_successful", "health/update_skipped", scale=-1.0, offset=1.0),
-        Name("(importance_weight)/avg", "val/ratio", pattern=True, note="2025 prefix without update/"),
+        Name("(importance_weight)/avg", "val/ratio", pattern=True, note="Versions of 2025 wrote no update/."),
         Name("(actor_clip_ratio|clip_ratio)/avg", "policy/clipfrac_avg", pattern=True),
-        Name("approx_kl/avg", "policy/kl_k1_avg", pattern=True, scale=-1.0),
-        Name("actor_loss/avg", "loss/policy_avg", pattern=True),
-        Name("behave_imp_weight/avg", "sampling/importance_sampling_ratio/mean", pattern=True),
-        Name("behave_approx_kl/avg", "sampling/kl", pattern=True, scale=-1.0),
-        Name("head_offpolicyness/avg", "staleness/max", fit=Fit.CLOSE, note="2025"),
-        Name("tail_offpolicyness/avg", "staleness/min", fit=Fit.CLOSE, note="2025"),
+        Name("approx_kl/avg", "policy/kl_k1_avg", scale=-1.0),
+        Name("actor_loss/avg", "loss/policy_avg"),
+        Name("behave_imp_weight/avg", "sampling/importance_sampling_ratio/mean"),
+        Name("behave_approx_kl/avg", "sampling/kl", scale=-1.0),
+        Name("head_offpolicyness/avg", "staleness/max", fit=Fit.CLOSE, note="Versions of 2025."),
+        Name("tail_offpolicyness/avg", "staleness/min", fit=Fit.CLOSE, note="Versions of 2025."),
         Name("ppo_critic/update/critic_loss/avg", "loss/value_avg"),
         Name("ppo_critic/update/clip_ratio/avg", "val/clipfrac_avg"),
         Name("ppo_critic/update/new_value/avg", "value/mean"),
@@ -111,11 +127,10 @@ AREAL = Dialect(
         ".*/(min|max|avg)",
         "(mask_no_eos_with_zero|eps_clip|c_clip|use_dual_clip|rs_upper|rs_lower)",
     ),
-    never=(
-        "reward std",
-        "share of zero-std groups",
-        "reference KL unless kl_ctl > 0",
-        "response length without prompt",
+    never=("reward_spread", "zero_std_groups", "length"),
+    note=(
+        "A gradient that is not finite gives update_successful 0. The reference KL is 0 unless kl_ctl is set. The "
+        "step of the logger moves on when one training step commits several sets of metrics."
     ),
-    note="Non-finite values: a non-finite gradient gives update_successful 0.",
+    sources=("inclusionAI/AReaL",),
 )

@@ -1,4 +1,7 @@
-"""ART (OpenPipe): its names for our signals."""
+"""ART by OpenPipe, in its names of 2025 and of 2026.
+
+Its worst trap: ``objective/score_default`` is a throughput score, not a reward; it is left aside.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from holter.signals.base import Estimator
 
 ART = Dialect(
     name="art",
-    title="ART (OpenPipe)",
+    title="ART",
+    spoken_by="ART main, 2026-08",
     step=("step", "_step"),
-    axis="model checkpoint step",
+    axis="checkpoint step of the model",
     prefixes=("train/",),
     priority=60,
     signatures=(
@@ -38,14 +42,14 @@ ART = Dialect(
         Name("reward", "reward"),
         Name("reward_std_dev", "reward_group_std"),
         Name("exception_rate", "rollout/error_ratio"),
-        Name("loss", "loss", note="2025"),
+        Name("loss", "loss", note="Versions of 2025."),
         Name("loss/train", "loss"),
         Name("policy_loss", "loss/policy_avg"),
-        Name("kl_div", "kl", estimator=Estimator.K3, fit=Fit.CLOSE, note="weighted by trajectory weights"),
+        Name("kl_div", "kl", estimator=Estimator.K3, fit=Fit.CLOSE, note="Weighted by trajectory."),
         Name("loss/kl_div", "kl", estimator=Estimator.K3, fit=Fit.CLOSE),
         Name("grad_norm", "grad_norm"),
         Name("loss/grad_norm", "grad_norm"),
-        Name("entropy", "entropy", fit=Fit.CLOSE, note="from top-k log-probabilities"),
+        Name("entropy", "entropy", fit=Fit.CLOSE, note="From the top log-probabilities only."),
         Name("loss/entropy", "entropy", fit=Fit.CLOSE),
         Name("learning_rate", "lr"),
         Name("loss/learning_rate", "lr"),
@@ -67,11 +71,15 @@ ART = Dialect(
         "queue/.*",
         "sample_efficiency/.*",
         "objective/.*",
-        "loss/importance_ratio_p\\d+",
+        r"loss/importance_ratio_p\d+",
         "time/.*",
         "recorded_at",
         "training_step",
     ),
-    never=("response length", "truncation", "clip fraction (2025 versions)"),
-    note="Non-finite values: nothing filtered. TRAP: objective/score_default is a throughput score, not a reward.",
+    never=("length", "truncation", "value_loss", "explained_variance"),
+    note=(
+        "Nothing is filtered. kl_div is weighted by trajectory. entropy comes from the top log-probabilities only. "
+        "Versions of 2025 log no clip fraction."
+    ),
+    sources=("OpenPipe/ART",),
 )

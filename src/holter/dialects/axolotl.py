@@ -1,4 +1,7 @@
-"""Axolotl GRPO (TRL): its names for our signals."""
+"""Axolotl's GRPO, which is TRL's with memory and token counters added.
+
+Its worst trap: ``ppl`` is the exponential of the loss, which means nothing for a policy gradient loss.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from holter.dialects.base import Dialect, Name, Null, Signature
 AXOLOTL = Dialect(
     name="axolotl",
     title="Axolotl GRPO (TRL)",
-    step=("step", "train/global_step"),
+    spoken_by="axolotl main, 2026-08",
+    step=("step", "global_step"),
     axis="optimizer step",
     inherits="trl-grpo",
     null=Null.NAN,
@@ -15,8 +19,8 @@ AXOLOTL = Dialect(
     signatures=(
         Signature(
             any=(
-                "memory/max_a(ctive|llocated) \\(GiB\\)",
-                "memory/device_reserved \\(GiB\\)",
+                r"memory/max_a(ctive|llocated) \(GiB\)",
+                r"memory/device_reserved \(GiB\)",
                 "tokens/train_per_sec_per_gpu",
             )
         ),
@@ -44,10 +48,11 @@ AXOLOTL = Dialect(
     ignored=(
         "ppl",
         "eval_ppl",
-        "memory/max_active\\ \\(GiB\\)",
-        "memory/device_reserved\\ \\(GiB\\)",
+        r"memory/max_active \(GiB\)",
+        r"memory/device_reserved \(GiB\)",
         "tokens/trainable",
         "ebft/.*",
     ),
-    note="ppl = exp(loss): without meaning for an RL loss.",
+    note="ppl is exp(loss) and says nothing about an RL loss; it is left aside. Memory is in GiB.",
+    sources=("axolotl-ai-cloud/axolotl",),
 )

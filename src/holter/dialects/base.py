@@ -125,6 +125,7 @@ class Dialect:
         snake: Whether names are lower-cased and runs of other signs become ``_`` before matching.
         row: Raw names of a typical row, for tests.
         note: Traps that concern the whole framework.
+        sources: Where the names were read: repository and version.
     """
 
     name: str
@@ -144,6 +145,7 @@ class Dialect:
     snake: bool = False
     row: tuple[str, ...] = ()
     note: str = ""
+    sources: tuple[str, ...] = ()
 
     @cached_property
     def _exact(self) -> Mapping[str, Name]:

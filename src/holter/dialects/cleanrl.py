@@ -1,4 +1,7 @@
-"""CleanRL PPO: its names for our signals."""
+"""CleanRL's PPO scripts, for classic control and games.
+
+Its worst trap: losses and entropy are those of the last mini-batch only.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from holter.signals.base import Estimator, Reduction
 CLEANRL = Dialect(
     name="cleanrl",
     title="CleanRL PPO",
+    spoken_by="CleanRL main, 2026-08",
     step=("step", "global_step"),
-    axis="environment steps (global_step)",
+    axis="environment step (global_step)",
     priority=340,
     signatures=(Signature(any=("losses/old_approx_kl", "charts/SPS", "charts/episodic_return")),),
     row=(
@@ -24,8 +28,8 @@ CLEANRL = Dialect(
         "losses/explained_variance",
     ),
     names=(
-        Name("charts/episodic_return", "reward", note="one point per finished episode"),
-        Name("charts/episodic_length", "completions/mean_length", fit=Fit.PROXY, note="environment steps"),
+        Name("charts/episodic_return", "reward", note="One point for every episode that ended."),
+        Name("charts/episodic_length", "completions/mean_length", fit=Fit.PROXY, note="In environment steps."),
         Name("charts/learning_rate", "lr"),
         Name("charts/SPS", "throughput/samples_per_s"),
         Name("losses/policy_loss", "loss/policy_avg", reduction=Reduction.LAST),
@@ -39,13 +43,16 @@ CLEANRL = Dialect(
             "losses/clipfrac",
             "policy/clipfrac_avg",
             fit=Fit.CLOSE,
-            note="|ratio - 1| > eps, advantage sign ignored; mean over the update",
+            note="Share with |ratio - 1| above the range whatever the sign of the advantage; mean over the update.",
         ),
         Name("losses/explained_variance", "explained_variance"),
         Name("global_step", "step"),
-        Name("episodic_return", "reward", note="console"),
-        Name("SPS", "throughput/samples_per_s", note="console"),
+        Name("episodic_return", "reward", note="Console only."),
+        Name("SPS", "throughput/samples_per_s", note="Console only."),
     ),
-    never=("grad_norm", "reference KL"),
-    note="Non-finite values: explained_variance NaN when the returns are constant.",
+    never=("grad_norm", "ref_kl"),
+    note=(
+        "explained_variance is NaN when the returns are constant. The clip fraction ignores the sign of the advantage."
+    ),
+    sources=("vwxyzjn/cleanrl",),
 )

@@ -1,4 +1,7 @@
-"""ColossalChat distributed GRPO/DAPO: its names for our signals."""
+"""ColossalChat's distributed GRPO and DAPO, in W&B and on the console.
+
+Its worst trap: format and accuracy are rewards on the console (``Acc Reward``) and shares in W&B (``metrics/ans_acc``).
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from holter.signals.base import Estimator, Reduction
 
 COLOSSALCHAT_DIST = Dialect(
     name="colossalchat-dist",
-    title="ColossalChat distributed GRPO/DAPO",
+    title="ColossalChat distributed GRPO and DAPO",
+    spoken_by="ColossalAI main, 2026-08",
     step=("_step",),
-    axis="wandb step per update",
+    axis="tracker step, one an update",
     priority=270,
     signatures=(
         Signature(
@@ -38,18 +42,19 @@ COLOSSALCHAT_DIST = Dialect(
         Name("train/overlength_samples_ratio", "completions/clipped_ratio"),
         Name("train/kl", "kl", estimator=Estimator.K3, reduction=Reduction.TOKEN),
         Name("eval/(?P<name>.+)", "eval/{name}", pattern=True),
-        Name("Loss", "loss", note="console"),
-        Name("Reward", "reward", note="console"),
-        Name("(?P<name>format) Reward", "rewards/{name}/mean", pattern=True, note="console"),
-        Name("Acc Reward", "accuracy", note="console"),
-        Name("Advantages", "advantages/mean", note="console"),
-        Name("Response Length", "completions/mean_length", note="console"),
-        Name("Sample_utilization", "filter/kept_ratio", note="console"),
-        Name("Overlength samples ratio", "completions/clipped_ratio", note="console"),
-        Name("Entropy", "entropy", note="console"),
-        Name("KL", "kl", note="console"),
+        Name("Loss", "loss", note="Console only."),
+        Name("Reward", "reward", note="Console only."),
+        Name("(?P<name>format) Reward", "rewards/{name}/mean", pattern=True, note="Console only."),
+        Name("Acc Reward", "accuracy", note="Console only."),
+        Name("Advantages", "advantages/mean", note="Console only."),
+        Name("Response Length", "completions/mean_length", note="Console only."),
+        Name("Sample_utilization", "filter/kept_ratio", note="Console only."),
+        Name("Overlength samples ratio", "completions/clipped_ratio", note="Console only."),
+        Name("Entropy", "entropy", note="Console only."),
+        Name("KL", "kl", note="Console only."),
     ),
     ignored=("rollout/temperature",),
-    never=("clip fraction", "grad_norm", "reward std"),
-    note="Non-finite values: nothing filtered.",
+    never=("clip_fraction", "grad_norm", "reward_spread", "value_loss"),
+    note="Nothing is filtered.",
+    sources=("hpcaitech/ColossalAI",),
 )

@@ -1,4 +1,7 @@
-"""DeepSpeed-Chat (step 3): its names for our signals."""
+"""DeepSpeed-Chat's third step, PPO, in its TensorBoard tags and its console lines of several generations.
+
+Its worst trap: the step falls back to 0 with every epoch.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from holter.signals.base import Reduction
 DEEPSPEED_CHAT = Dialect(
     name="deepspeed-chat",
     title="DeepSpeed-Chat (step 3)",
+    spoken_by="DeepSpeedExamples main, 2026-08",
     step=("Step", "step"),
-    axis="data-loader step inside the epoch: falls back to 0 each epoch",
+    axis="data-loader step, counted on over epochs",
     prefixes=("ppo_",),
     priority=300,
     signatures=(
@@ -31,21 +35,21 @@ DEEPSPEED_CHAT = Dialect(
             "reward",
             reduction=Reduction.RANK,
             fit=Fit.CLOSE,
-            note="mean over the experience batches of the step",
+            note="Mean over the experience batches of the step.",
         ),
-        Name("Average reward score", "reward", note="console"),
-        Name("average reward score", "reward", note="older console"),
+        Name("Average reward score", "reward", note="Console only."),
+        Name("average reward score", "reward", note="Older consoles."),
         Name("actor_loss", "loss/policy_avg", reduction=Reduction.LAST),
-        Name("Actor Loss", "loss/policy_avg", note="console"),
-        Name("act_loss", "loss/policy_avg", note="older console"),
+        Name("Actor Loss", "loss/policy_avg", note="Console only."),
+        Name("act_loss", "loss/policy_avg", note="Older consoles."),
         Name(
             "critic_loss",
             "loss/value_avg",
             reduction=Reduction.LAST,
-            note="2023 versions added the actor loss by mistake",
+            note="Versions of 2023 added the actor loss by mistake.",
         ),
-        Name("Critic Loss", "loss/value_avg", note="console"),
-        Name("cri_loss", "loss/value_avg", note="older console"),
+        Name("Critic Loss", "loss/value_avg", note="Console only."),
+        Name("cri_loss", "loss/value_avg", note="Older consoles."),
         Name("Unsupervised Loss", "loss/aux"),
         Name("unsuper_loss", "loss/aux"),
         Name("Epoch", "epoch"),
@@ -56,7 +60,11 @@ DEEPSPEED_CHAT = Dialect(
         Name("Latency", "step_time"),
         Name("TFLOPs", "perf/tflops"),
     ),
-    ignored=("actor_loss_sum", "critic_loss_sum", "EMA\\ reward\\ score", "PPO\\ Epoch", "ppo_ep"),
-    never=("KL", "entropy", "clip fraction", "response length", "grad_norm", "learning rate", "value"),
-    note="Non-finite values: inf and nan printed as such (fp16 reward overflow is common).",
+    ignored=("actor_loss_sum", "critic_loss_sum", "EMA reward score", "PPO Epoch", "ppo_ep"),
+    never=("ref_kl", "entropy", "clip_fraction", "length", "grad_norm", "lr", "value_mean"),
+    note=(
+        "inf and nan are printed as such; rewards overflow in fp16 often. Losses are those of the last mini-batch. "
+        "Versions of 2023 added the actor loss to the critic loss by mistake."
+    ),
+    sources=("deepspeedai/DeepSpeedExamples",),
 )

@@ -1,4 +1,7 @@
-"""EasyR1: its names for our signals."""
+"""EasyR1, a fork of verl for vision-language models.
+
+Its worst trap: ``actor/entropy_loss`` is the surprisal of the sampled tokens, not an entropy.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from holter.signals.base import Estimator, Reduction
 EASYR1 = Dialect(
     name="easyr1",
     title="EasyR1",
+    spoken_by="EasyR1 main, 2026-08",
     step=("step",),
-    axis="one rollout batch",
+    axis="rollout batch",
     null=Null.NAN,
     priority=120,
     signatures=(
@@ -58,7 +62,7 @@ EASYR1 = Dialect(
             estimator=Estimator.MONTE_CARLO,
             reduction=Reduction.TOKEN,
             fit=Fit.CLOSE,
-            note="TRAP: mean(-log p) of sampled tokens (surprisal), not softmax entropy",
+            note="Mean of -log p of the sampled tokens: a surprisal, not the softmax entropy.",
         ),
         Name("actor/ppo_kl", "policy/kl_k1_avg"),
         Name("actor/pg_clipfrac_higher", "policy/clipfrac_avg"),
@@ -94,6 +98,7 @@ EASYR1 = Dialect(
         "prompt_length/.*",
         "critic/values/(max|min)",
     ),
-    never=("reward std", "share of zero-std groups", "softmax entropy"),
-    note="Non-finite values: printed as nan; JSON NaN literal.",
+    never=("reward_spread", "reward_group_spread", "zero_std_groups"),
+    note="NaN is printed as nan and written to JSON as the bare word NaN.",
+    sources=("hiyouga/EasyR1",),
 )

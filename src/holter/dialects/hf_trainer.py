@@ -1,4 +1,8 @@
-"""Hugging Face Trainer base layer: its names for our signals."""
+"""The base layer of every trainer built on Hugging Face's ``Trainer``: loss, gradient norm, learning rate, epoch.
+
+Its worst trap: a NaN loss never shows. ``logging_nan_inf_filter`` puts the running mean in its place, so only
+``grad_norm`` tells.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ from holter.signals.base import Reduction
 
 HF_TRAINER = Dialect(
     name="hf-trainer",
-    title="Hugging Face Trainer base layer",
+    title="Hugging Face Trainer",
+    spoken_by="transformers 4.x - 5.24",
     step=("step", "global_step"),
     axis="optimizer step (state.global_step)",
     prefixes=("train/",),
@@ -16,8 +21,7 @@ HF_TRAINER = Dialect(
     priority=430,
     signatures=(
         Signature(any=("rewards/margins", "rewards/chosen", "logps/chosen")),
-        Signature(all=("loss", "learning_rate", "epoch"), none=(".*reward.*", ".*kl.*")),
-        Signature(all=("loss", "learning_rate"), any=("epoch", "step")),
+        Signature(all=("loss", "learning_rate"), any=("epoch", "step"), none=(".*(reward|score|return|kl).*",)),
     ),
     row=(
         "loss",
@@ -32,22 +36,25 @@ HF_TRAINER = Dialect(
     ),
     names=(
         Name("step", "step"),
-        Name("global_step", "step", note="train/global_step of W&B and Trackio"),
+        Name("global_step", "step", note="train/global_step of W&B and Trackio."),
         Name("epoch", "epoch"),
         Name(
-            "loss", "loss", reduction=Reduction.MICRO_BATCH, note="mean since the last log row; 4.x rounds to 4 digits"
+            "loss",
+            "loss",
+            reduction=Reduction.MICRO_BATCH,
+            note="Mean since the last logged row; transformers 4 rounds to four digits.",
         ),
         Name("grad_norm", "grad_norm"),
         Name("learning_rate", "lr"),
         Name("num_input_tokens_seen", "num_tokens"),
-        Name("train_runtime", "time/total", note="last row only"),
+        Name("train_runtime", "time/total", note="In the last row only."),
         Name(
             "train_samples_per_second",
             "throughput/samples_per_s",
             fit=Fit.CLOSE,
-            note="last row only, run average; 0-length for RL data sizes",
+            note="In the last row only, an average over the run; RL trainers often leave it 0.",
         ),
-        Name("runtime", "time/total", note="eval_runtime after prefix removal = eval/time/total"),
+        Name("runtime", "eval/time", note="eval_runtime once its prefix is off: how long an evaluation took."),
     ),
     ignored=(
         "train_loss",
@@ -59,5 +66,11 @@ HF_TRAINER = Dialect(
         "rewards/(chosen|rejected|margins|accuracies)",
         "(logps|logits)/.*",
     ),
-    note="Non-finite values: logging_nan_inf_filter (default true) replaces a NaN/inf loss by the running mean: look at grad_norm; None is dropped by TensorBoard and MLflow. Steps: W&B _step is not global_step: tables and profiling also advance it; use train/global_step.",
+    note=(
+        "A NaN or infinite loss is replaced by the running mean before it is logged (logging_nan_inf_filter, on by "
+        "default): look at grad_norm. A value of None is written as null to trainer_state.json and dropped by "
+        "TensorBoard and MLflow. In W&B, _step counts calls of log, not training steps; train/global_step is the "
+        "axis."
+    ),
+    sources=("transformers 5.24",),
 )

@@ -1,4 +1,7 @@
-"""OpenAI lm-human-preferences, and its reproductions: its names for our signals."""
+"""OpenAI's lm-human-preferences, where the names of today's PPO logs come from, and its reproductions in PyTorch.
+
+Its worst trap: the step is an update in one reproduction and an episode in the other.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from holter.signals.base import Estimator, Reduction
 
 LM_HUMAN_PREFERENCES = Dialect(
     name="lm-human-preferences",
-    title="OpenAI lm-human-preferences, and its reproductions",
+    title="OpenAI lm-human-preferences and its reproductions",
+    spoken_by="lm-human-preferences main; its reproductions, 2026-08",
     step=("step",),
-    axis="PPO update (reproductions: update or episode)",
+    axis="PPO update",
     prefixes=("ppo/ppo/", "ppo/"),
     priority=370,
     signatures=(Signature(any=("(ppo/)?ppo/(loss|policy|val)/.*", "ppo/(eps|lr|episode)")),),
@@ -64,9 +68,17 @@ LM_HUMAN_PREFERENCES = Dialect(
         Name("eps", "eps"),
         Name("elapsed/episodes", "episode"),
         Name("elapsed/time", "time/total"),
-        Name("step_time", "step_time", note="console"),
+        Name("step_time", "step_time", note="Console only."),
     ),
     ignored=("elapsed/.*", "val/advantage_var"),
-    never=("grad_norm", "response length", "truncation"),
-    note="Non-finite values: none replaced. summarize-from-feedback of OpenAI ships no RL loop and no training metrics; use the vwxyzjn reproduction keys.",
+    never=("grad_norm", "critic_grad_norm", "length", "truncation", "critic_lr"),
+    note=(
+        "Nothing is filtered. OpenAI's summarize-from-feedback has no RL loop to log; the keys of its reproduction "
+        "are meant here."
+    ),
+    sources=(
+        "openai/lm-human-preferences",
+        "vwxyzjn/lm-human-preference-details",
+        "vwxyzjn/summarize_from_feedback_details",
+    ),
 )

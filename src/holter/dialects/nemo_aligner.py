@@ -1,4 +1,7 @@
-"""NVIDIA NeMo-Aligner (ended 2025-05): its names for our signals."""
+"""NVIDIA's NeMo-Aligner, PPO and REINFORCE with a critic server.
+
+Its worst trap: ``response_lengths`` includes the prompt. ``init_policy_kl`` is the mean of absolute differences.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from holter.signals.base import Estimator, Reduction
 
 NEMO_ALIGNER = Dialect(
     name="nemo-aligner",
-    title="NVIDIA NeMo-Aligner (ended 2025-05)",
+    title="NVIDIA NeMo-Aligner",
+    spoken_by="NeMo-Aligner main, 2026-08 (no longer developed)",
     step=("step",),
     axis="PPO step",
     priority=80,
@@ -28,7 +32,7 @@ NEMO_ALIGNER = Dialect(
             "train_rollouts/rewards_with_kl",
             "objective/rlhf_reward",
             fit=Fit.PROXY,
-            note="PPO: mean per token; REINFORCE: reward - beta * mean KL",
+            note="PPO: mean per token; REINFORCE: reward less beta times the mean KL.",
         ),
         Name(
             "train_rollouts/init_policy_kl",
@@ -36,9 +40,9 @@ NEMO_ALIGNER = Dialect(
             estimator=Estimator.ABS,
             reduction=Reduction.TOKEN,
             fit=Fit.CLOSE,
-            note="|dlogp| by default (use_absolute_kl)",
+            note="Mean of absolute differences by default (use_absolute_kl).",
         ),
-        Name("train_rollouts/response_lengths", "sequence/mean_length", note="TRAP: includes the prompt"),
+        Name("train_rollouts/response_lengths", "sequence/mean_length", note="Includes the prompt."),
         Name("train_rollouts/prompt_lengths", "prompt_length/mean"),
         Name("train_rollouts/generation_length", "completions/mean_length"),
         Name("train_rollouts/fraction_of_samples_properly_ended", "completions/eos_ratio"),
@@ -51,12 +55,14 @@ NEMO_ALIGNER = Dialect(
         Name("train_rollouts/values_std", "value/std"),
         Name("train_rollouts/consumed_samples", "episode"),
         Name("train_rollouts/epoch", "epoch"),
-        Name("train_optim/loss", "loss", note="actor loss minus scaled entropy"),
+        Name("train_optim/loss", "loss", note="Actor loss less the scaled entropy."),
         Name("train_optim/ppo_ratio", "val/ratio"),
-        Name("train_optim/scaled_entropy", "loss/entropy_avg", note="entropy x entropy_bonus; 0 when the bonus is off"),
+        Name(
+            "train_optim/scaled_entropy", "loss/entropy_avg", note="Entropy times its bonus; 0 when the bonus is off."
+        ),
         Name("train_optim/grad_norm", "grad_norm"),
         Name("train_optim/lr", "lr"),
-        Name("train/loss", "loss/value_avg", note="critic server"),
+        Name("train/loss", "loss/value_avg", note="Of the critic server."),
         Name("train/grad_norm", "critic/grad_norm"),
         Name("train/lr", "critic/lr"),
         Name("val_rollouts/rewards", "eval/reward"),
@@ -72,6 +78,11 @@ NEMO_ALIGNER = Dialect(
         "val_rollouts/.*",
         "train_rollouts/.*",
     ),
-    never=("clip fraction", "unscaled entropy", "explained variance", "reward std"),
-    note="Non-finite values: nothing filtered. Steps: train_optim writes several rows with the same step; order them by train_optim/optim_step; critic server logs apart.",
+    never=("clip_fraction", "entropy", "explained_variance", "reward_spread"),
+    note=(
+        "train_optim writes several rows for one step; train_optim/optim_step orders them. The critic server writes "
+        "a log of its own. rewards_with_kl is a mean per token in PPO. scaled_entropy is the entropy times its "
+        "bonus, and 0 when the bonus is off."
+    ),
+    sources=("NVIDIA/NeMo-Aligner",),
 )

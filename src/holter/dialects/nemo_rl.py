@@ -1,4 +1,7 @@
-"""NVIDIA NeMo-RL: its names for our signals."""
+"""NVIDIA's NeMo-RL.
+
+Its worst trap: ``loss`` and ``grad_norm`` are summed over the optimizer steps of a batch, so they grow with their number.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from holter.signals.base import Estimator, Reduction
 NEMO_RL = Dialect(
     name="nemo-rl",
     title="NVIDIA NeMo-RL",
+    spoken_by="NeMo-RL main, 2026-08",
     step=("step",),
     axis="rollout batch (total_steps + 1)",
     prefixes=("train/",),
@@ -32,14 +36,14 @@ NEMO_RL = Dialect(
             "loss",
             reduction=Reduction.SUM,
             fit=Fit.CLOSE,
-            note="summed over the micro-batches of all optimizer steps",
+            note="Summed over the micro-batches of all optimizer steps of the batch.",
         ),
         Name(
             "grad_norm",
             "grad_norm",
             reduction=Reduction.SUM,
             fit=Fit.CLOSE,
-            note="TRAP: summed over optimizer steps of the batch",
+            note="Summed over the optimizer steps of the batch.",
         ),
         Name("lr", "lr"),
         Name("reward", "reward"),
@@ -47,39 +51,42 @@ NEMO_RL = Dialect(
             "filtered_reward",
             "reward",
             fit=Fit.CLOSE,
-            note="after dynamic sampling; reward itself is then the unfiltered mean",
+            note="After dynamic sampling; reward itself is then the unfiltered mean.",
         ),
         Name("advantages/mean", "advantages/mean"),
         Name("advantages/max", "advantages/max"),
         Name("advantages/min", "advantages/min"),
-        Name("baseline_reward/pct_0", "groups/none_solved", note="older"),
-        Name("baseline_reward/pct_1", "groups/all_solved", note="older"),
-        Name("baseline_reward/pct_mixed", "groups/mixed", note="older"),
-        Name("probs_ratio", "val/ratio", note="no clip fraction exists; compare with probs_ratio_clamped"),
+        Name("baseline_reward/pct_0", "groups/none_solved", note="Older versions."),
+        Name("baseline_reward/pct_1", "groups/all_solved", note="Older versions."),
+        Name("baseline_reward/pct_mixed", "groups/mixed", note="Older versions."),
+        Name("probs_ratio", "val/ratio", note="No clip fraction exists; compare with probs_ratio_clamped."),
         Name("probs_ratio_min", "val/ratio_min"),
         Name("probs_ratio_max", "val/ratio_max"),
         Name(
             "kl_penalty",
             "kl",
             estimator=Estimator.K3,
-            note="divided back by the coefficient: raw KL; 0 when the coefficient is 0; token or sequence mean by config",
+            note=(
+                "Divided back by the coefficient, so it is the KL itself; 0 when the coefficient is 0. Mean over "
+                "tokens or sequences by configuration."
+            ),
         ),
         Name(
             "approx_entropy",
             "entropy",
             estimator=Estimator.MONTE_CARLO,
             fit=Fit.CLOSE,
-            note="importance-weighted surprisal -(pi/pi_gen) log pi",
+            note="Importance-weighted surprisal, -(pi/pi_gen) log pi.",
         ),
         Name(
             "gen_kl_error",
             "sampling/kl",
             estimator=Estimator.K3,
             reduction=Reduction.TOKEN,
-            note="KL(generation||training)",
+            note="KL(generation || training).",
         ),
         Name("policy_kl_error", "sampling/kl_reverse", estimator=Estimator.K3, reduction=Reduction.TOKEN),
-        Name("token_mult_prob_error", "sampling/mult_prob_error", note="warns above 1.05"),
+        Name("token_mult_prob_error", "sampling/mult_prob_error", note="The framework warns above 1.05."),
         Name("sampling_importance_ratio", "sampling/importance_sampling_ratio/mean"),
         Name("is_oob_ratio", "sampling/filtered_frac"),
         Name("mean_prompt_length", "prompt_length/mean"),
@@ -93,7 +100,7 @@ NEMO_RL = Dialect(
         Name("max_total_reward", "reward/max"),
         Name("min_total_reward", "reward/min"),
         Name("total_num_tokens", "batch/num_tokens"),
-        Name("global_valid_toks", "batch/num_tokens", fit=Fit.CLOSE, note="response tokens in the loss"),
+        Name("global_valid_toks", "batch/num_tokens", fit=Fit.CLOSE, note="Response tokens that enter the loss."),
         Name("num_valid_samples", "batch/num_samples"),
         Name("buffer_size", "staleness/queue_size"),
         Name("avg_trajectory_age", "staleness/mean"),
@@ -108,7 +115,7 @@ NEMO_RL = Dialect(
         Name("critic/values_mean", "value/mean"),
         Name("critic/values_min", "value/min"),
         Name("critic/values_max", "value/max"),
-        Name("validation/accuracy", "eval/accuracy", note="mean reward: an accuracy for 0/1 rewards only"),
+        Name("validation/accuracy", "eval/accuracy", note="The mean reward: an accuracy for rewards of 0 and 1 only."),
         Name("validation/avg_length", "eval/completions/mean_length"),
         Name("timing/train/total_step_time", "step_time"),
         Name("timing/train/generation", "time/rollout"),
@@ -134,6 +141,11 @@ NEMO_RL = Dialect(
         "validation/.*",
         "draft_loss",
     ),
-    never=("clip fraction", "reward std", "softmax entropy", "KL to the old policy"),
-    note="Non-finite values: ratio extremes are -1 when every value is infinite; lists are skipped by TensorBoard, summarised by MLflow. Steps: ray/* uses its own axis ray/ray_step.",
+    never=("clip_fraction", "reward_spread", "policy_kl"),
+    note=(
+        "Ratio extremes are -1 when every value is infinite. No clip fraction is logged; compare probs_ratio with "
+        "probs_ratio_clamped. approx_entropy is an importance-weighted surprisal. validation/accuracy is the mean "
+        "reward, an accuracy for rewards of 0 and 1 only. ray/* runs on an axis of its own."
+    ),
+    sources=("NVIDIA-NeMo/RL",),
 )

@@ -1,4 +1,7 @@
-"""AI2 open-instruct grpo_fast: its names for our signals."""
+"""AI2's open-instruct, the ``grpo_fast`` script.
+
+Its worst trap: ``objective/kl0_avg``, ``kl1_avg`` and ``kl2_avg`` are k1, k2 and k3.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from holter.signals.base import Estimator, Reduction
 
 OPEN_INSTRUCT = Dialect(
     name="open-instruct",
-    title="AI2 open-instruct grpo_fast",
+    title="open-instruct grpo_fast",
+    spoken_by="open-instruct main, 2026-08",
     step=("training_step", "_step"),
     axis="training_step (one rollout batch)",
     priority=200,
@@ -29,15 +33,15 @@ OPEN_INSTRUCT = Dialect(
     names=(
         Name("training_step", "step"),
         Name("episode", "episode"),
-        Name("global_step", "episode", note="holds the episode number"),
+        Name("global_step", "episode", note="Holds the episode number."),
         Name("epoch", "epoch"),
         Name("scores", "reward", reduction=Reduction.BATCH),
         Name("objective/verifiable_reward", "reward", fit=Fit.CLOSE),
         Name("objective/verifiable_correct_rate", "accuracy"),
-        Name("objective/kl2_avg", "kl", estimator=Estimator.K3, reduction=Reduction.TOKEN, note="TRAP: index 2 is k3"),
+        Name("objective/kl2_avg", "kl", estimator=Estimator.K3, reduction=Reduction.TOKEN, note="Index 2 is k3."),
         Name("objective/kl0_avg", "kl", estimator=Estimator.K1, reduction=Reduction.TOKEN, fit=Fit.CLOSE),
         Name("objective/kl1_avg", "kl", estimator=Estimator.K2, reduction=Reduction.TOKEN, fit=Fit.CLOSE),
-        Name("loss/kl_avg", "loss/kl_avg", note="beta x chosen KL"),
+        Name("loss/kl_avg", "loss/kl_avg", note="Beta times the chosen KL."),
         Name("loss/policy_avg", "loss/policy_avg"),
         Name("loss/total_avg", "loss"),
         Name("policy/clipfrac_avg", "policy/clipfrac_avg"),
@@ -46,10 +50,10 @@ OPEN_INSTRUCT = Dialect(
             "entropy",
             estimator=Estimator.EXACT,
             reduction=Reduction.TOKEN,
-            note="with record_entropy",
+            note="With record_entropy.",
         ),
         Name("val/ratio", "val/ratio"),
-        Name("val/ratio_var", "val/ratio_var", fit=Fit.CLOSE, note="variance over samples"),
+        Name("val/ratio_var", "val/ratio_var", fit=Fit.CLOSE, note="Variance over samples."),
         Name("val/advantages_mean", "advantages/mean"),
         Name("val/advantages_min", "advantages/min"),
         Name("val/advantages_max", "advantages/max"),
@@ -63,7 +67,7 @@ OPEN_INSTRUCT = Dialect(
         Name("val/num_step_tokens", "batch/num_tokens"),
         Name("val/actor_tokens_per_second", "throughput/gen_tokens_per_s"),
         Name("learner_tokens_per_second_step", "throughput/tokens_per_s"),
-        Name("real_batch_size_ratio", "filter/kept_ratio", note="1 - share of zero-std groups"),
+        Name("real_batch_size_ratio", "filter/kept_ratio", note="1 minus the share of groups without spread."),
         Name("unsolved_batch_size_ratio", "groups/none_solved", fit=Fit.PROXY),
         Name("num_steps_off_policy", "staleness/mean", fit=Fit.CLOSE),
         Name("optim/grad_norm", "grad_norm"),
@@ -78,7 +82,7 @@ OPEN_INSTRUCT = Dialect(
         Name("eval/scores", "eval/reward"),
         Name("eval/sequence_lengths", "eval/completions/mean_length"),
         Name("eval/stop_rate", "eval/completions/eos_ratio"),
-        Name("eval/pass_at_(?P<k>\\d+)(_unbiased)?", "eval/{name}/pass_at_{k}", pattern=True),
+        Name(r"eval/pass_at_(?P<k>\d+)(_unbiased)?", "eval/all/pass_at_{k}", pattern=True),
     ),
     ignored=(
         "objective/kl3_avg",
@@ -90,6 +94,21 @@ OPEN_INSTRUCT = Dialect(
         "objective/.*_(reward|correct_rate)",
         "val/.*_hist",
     ),
-    never=("reward std", "value loss"),
-    note="Non-finite values: rounded to 2 decimals on the console - use W&B for KL and clip fraction.",
+    never=(
+        "reward_spread",
+        "value_loss",
+        "value_mean",
+        "value_clip_fraction",
+        "value_error",
+        "explained_variance",
+        "return_mean",
+        "critic_lr",
+        "critic_grad_norm",
+    ),
+    note=(
+        "The console rounds to two decimals; use W&B for KL and clip fraction. global_step holds the episode "
+        "number. val/ratio_var is a variance over samples. real_batch_size_ratio is the share of groups that kept a "
+        "gradient."
+    ),
+    sources=("allenai/open-instruct",),
 )

@@ -1,4 +1,7 @@
-"""open-instruct PPO/GRPO scripts of 2024-25 (ppo_vllm_thread, grpo_vllm_thread): its names for our signals."""
+"""The older PPO and GRPO scripts of AI2's open-instruct (``ppo_vllm_thread``, ``grpo_vllm_thread``).
+
+Its worst trap: the trackers' step is the episode, not the training step.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from holter.signals.base import Estimator, Reduction
 
 OPEN_INSTRUCT_PPO = Dialect(
     name="open-instruct-ppo",
-    title="open-instruct PPO/GRPO scripts of 2024-25 (ppo_vllm_thread, grpo_vllm_thread)",
+    title="open-instruct PPO and GRPO scripts of 2024-25",
+    spoken_by="open-instruct of 2024 and 2025",
     step=("training_step", "episode"),
-    axis="training_step; W&B and TensorBoard step = episode",
+    axis="training_step",
     priority=210,
     signatures=(
         Signature(
@@ -73,6 +77,7 @@ OPEN_INSTRUCT_PPO = Dialect(
         Name("time/from_scratch", "time/total"),
         Name("time/training", "time/train"),
     ),
-    never=("grad_norm", "explained variance"),
-    note="Non-finite values: nothing filtered.",
+    never=("grad_norm", "critic_grad_norm", "explained_variance"),
+    note="Nothing is filtered. objective/kl is k1, kl2 is k2 and kl3 is k3, all summed over the sequence.",
+    sources=("allenai/open-instruct",),
 )

@@ -1,4 +1,7 @@
-"""prime-rl (PrimeIntellect): its names for our signals."""
+"""prime-rl by Prime Intellect: a trainer and an orchestrator, two processes that log under one step number.
+
+Its worst trap: ``mismatch_kl`` compares trainer and sampler; there is no reference model by default.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from holter.signals.base import Estimator, Reduction
 
 PRIME_RL = Dialect(
     name="prime-rl",
-    title="prime-rl (PrimeIntellect)",
+    title="prime-rl",
+    spoken_by="0.3 - 0.5 (main, 2026-08)",
     step=("step",),
-    axis="trainer and orchestrator are two processes with the same step number",
+    axis="step, shared by trainer and orchestrator",
     priority=40,
     signatures=(
         Signature(
@@ -40,24 +44,24 @@ PRIME_RL = Dialect(
             "sampling/kl_k3",
             estimator=Estimator.K3,
             reduction=Reduction.TOKEN,
-            note="trainer against inference policy: staleness and numerics together, not a reference",
+            note="Trainer against sampler: staleness and numerics together, no reference.",
         ),
         Name("mismatch_kl/mean", "sampling/kl_k3", until="0.5"),
-        Name("is_masked/mean", "policy/masked_frac", note="plays the part of a clip fraction"),
+        Name("is_masked/mean", "policy/masked_frac", note="Plays the part of a clip fraction."),
         Name(
             "ref_kl/mean",
             "kl",
             scale=-1.0,
             estimator=Estimator.K1,
             fit=Fit.CLOSE,
-            note="distillation only: reference minus trainer",
+            note="For distillation only: reference minus trainer.",
         ),
         Name("optim/grad_norm", "grad_norm"),
         Name("optim/lr", "lr"),
         Name("perf/throughput", "throughput/tokens_per_s"),
         Name("perf/throughput_per_gpu", "throughput/tokens_per_s_per_gpu"),
-        Name("perf/mfu", "perf/mfu", scale=0.01, note="percent"),
-        Name("perf/peak_memory", "memory/peak_gb", scale=1.073741824, note="GiB"),
+        Name("perf/mfu", "perf/mfu", scale=0.01, note="A percentage in the log."),
+        Name("perf/peak_memory", "memory/peak_gb", scale=1.073741824, note="GiB in the log."),
         Name("time/step", "step_time"),
         Name("time/forward_backward", "time/train"),
         Name("time/broadcast_weights", "time/weight_sync"),
@@ -68,7 +72,7 @@ PRIME_RL = Dialect(
             "train/(?P<name>[^/]+)/(?P<subset>all|effective)/((?P<agent>[^/]+)/)?reward/mean",
             "reward",
             pattern=True,
-            note="effective = after filters; name agg pools the environments",
+            note="effective is after the filters, agg pools the environments.",
         ),
         Name(
             "train/(?P<name>[^/]+)/(?P<subset>all|effective)/((?P<agent>[^/]+)/)?reward/max", "reward/max", pattern=True
@@ -130,8 +134,8 @@ PRIME_RL = Dialect(
         Name("seq_len/all/mean", "sequence/mean_length", until="0.5"),
         Name("is_truncated/mean", "completions/clipped_ratio", until="0.4"),
         Name("is_truncated/all/mean", "completions/clipped_ratio", until="0.5"),
-        Name("batch/solve_none", "groups/none_solved", pattern=True, until="0.5"),
-        Name("batch/solve_all", "groups/all_solved", pattern=True, until="0.5"),
+        Name("batch/solve_none", "groups/none_solved", until="0.5"),
+        Name("batch/solve_all", "groups/all_solved", until="0.5"),
         Name("batch/off_policy_level/mean", "staleness/mean", until="0.5"),
         Name("batch/off_policy_level/max", "staleness/max", until="0.5"),
         Name("off_policy/mean", "staleness/mean"),
@@ -139,8 +143,8 @@ PRIME_RL = Dialect(
         Name("off_policy/dropped", "staleness/dropped"),
         Name("progress/total_tokens", "num_tokens"),
         Name("progress/total_samples", "episode"),
-        Name("eval/(?P<name>.+)/avg@(?P<k>\\d+)", "eval/{name}/avg_at_{k}", pattern=True),
-        Name("eval/(?P<name>.+)/pass@(?P<k>\\d+)", "eval/{name}/pass_at_{k}", pattern=True),
+        Name(r"eval/(?P<name>.+)/avg@(?P<k>\d+)", "eval/{name}/avg_at_{k}", pattern=True),
+        Name(r"eval/(?P<name>.+)/pass@(?P<k>\d+)", "eval/{name}/pass_at_{k}", pattern=True),
     ),
     ignored=(
         "masked_.*",
@@ -159,6 +163,11 @@ PRIME_RL = Dialect(
         "progress/.*",
         "time",
     ),
-    never=("reference KL (default)", "value loss", "clip fraction in PPO form", "reward std"),
-    note="Non-finite values: non-finite values dropped from the JSONL.",
+    never=("value_loss", "reward_spread", "clip_fraction"),
+    note=(
+        "Non-finite values are dropped from the file, so a gap may be a NaN. is_masked plays the part of a clip "
+        "fraction. ref_kl exists for distillation only, and its sign is turned on reading. perf/mfu is a "
+        "percentage."
+    ),
+    sources=("PrimeIntellect-ai/prime-rl v0.3.0, v0.5.0, main",),
 )

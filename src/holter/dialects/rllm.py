@@ -1,4 +1,7 @@
-"""rLLM (verl backend, unified trainer, tinker backend): its names for our signals."""
+"""rLLM, agents on verl or on Tinker, with rewards and advantages by agent role.
+
+Its worst trap: ``batch/solve_none``, ``solve_all`` and ``solve_partial`` are counts of prompts, not shares.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from holter.signals.base import Estimator, Reduction
 
 RLLM = Dialect(
     name="rllm",
-    title="rLLM (verl backend, unified trainer, tinker backend)",
+    title="rLLM (verl, unified and tinker backends)",
+    spoken_by="rLLM main, 2026-08",
     step=("step", "training/global_step"),
-    axis="one rollout batch",
+    axis="rollout batch",
     inherits="verl",
     null=Null.NAN,
     priority=30,
@@ -39,7 +43,7 @@ RLLM = Dialect(
         Name("batch/solve_none", "groups/none_solved_count"),
         Name("batch/solve_all", "groups/all_solved_count"),
         Name("batch/solve_partial", "groups/mixed_count"),
-        Name("reward/(?P<name>[^/]+)/mean", "reward", pattern=True, note="label = role"),
+        Name("reward/(?P<name>[^/]+)/mean", "reward", pattern=True, note="One for each agent role."),
         Name("reward/(?P<name>[^/]+)/std", "reward_std", pattern=True),
         Name("reward/(?P<name>[^/]+)/max", "reward/max", pattern=True),
         Name("reward/(?P<name>[^/]+)/min", "reward/min", pattern=True),
@@ -61,7 +65,7 @@ RLLM = Dialect(
         Name("train/kl_sample_train_v2", "sampling/kl_k2", estimator=Estimator.K2),
         Name("train/entropy", "entropy", estimator=Estimator.MONTE_CARLO, reduction=Reduction.TOKEN, fit=Fit.CLOSE),
         Name("train/perplexity", "perplexity"),
-        Name("val/(?P<name>.+)/pass@(?P<k>\\d+)", "eval/{name}/pass_at_{k}", pattern=True),
+        Name(r"val/(?P<name>.+)/pass@(?P<k>\d+)", "eval/{name}/pass_at_{k}", pattern=True),
     ),
     ignored=(
         "episode/.*",
@@ -72,5 +76,9 @@ RLLM = Dialect(
         "optim/.*",
         "rollout_correction/.*",
     ),
-    note="batch/solve_* are counts of prompts: divide by the number of groups.",
+    note=(
+        "batch/solve_* count prompts: divide them by their sum to get shares. Rewards and advantages are logged "
+        "once a role; the first role of the log is used and the others stay visible beside it."
+    ),
+    sources=("rllm-org/rllm",),
 )

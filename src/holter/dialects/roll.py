@@ -1,4 +1,8 @@
-"""ROLL (Alibaba): its names for our signals."""
+"""ROLL by Alibaba.
+
+Its worst traps: without ``value_clip``, ``critic/clipfrac`` holds a squared error and can exceed 1, and
+``actor/policykl`` has the opposite sign of verl's.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,10 @@ from holter.signals.base import Estimator, Reduction
 
 ROLL = Dialect(
     name="roll",
-    title="ROLL (Alibaba)",
+    title="ROLL",
+    spoken_by="ROLL main, 2026-08",
     step=("step", "system/step"),
-    axis="global_step, zero based",
+    axis="global_step, counted from zero",
     priority=110,
     signatures=(
         Signature(
@@ -32,14 +37,14 @@ ROLL = Dialect(
     ),
     names=(
         Name("system/step", "step"),
-        Name("critic/score/mean", "reward", note="raw"),
+        Name("critic/score/mean", "reward", note="Raw score."),
         Name("critic/score/max", "reward/max"),
         Name("critic/score/min", "reward/min"),
         Name(
             "critic/rewards/mean",
             "objective/rlhf_reward",
             fit=Fit.CLOSE,
-            note="after normalisation, clipping and token KL",
+            note="After normalisation, clipping and the KL per token.",
         ),
         Name("critic/correct/mean", "accuracy"),
         Name("critic/advantages/mean", "advantages/mean"),
@@ -58,7 +63,7 @@ ROLL = Dialect(
             estimator=Estimator.K1,
             reduction=Reduction.TOKEN,
             fit=Fit.CLOSE,
-            note="estimator kl_penalty",
+            note="kl_penalty chooses the estimator.",
         ),
         Name("critic/kl_coef", "objective/kl_coef"),
         Name("critic/loss", "loss/value_avg"),
@@ -66,7 +71,7 @@ ROLL = Dialect(
         Name(
             "critic/clipfrac",
             "val/clipfrac_avg",
-            note="TRAP: without value_clip it holds the squared error, so it can exceed 1",
+            note="Without value_clip it holds the squared error, so it can exceed 1.",
         ),
         Name("critic/error", "value/error"),
         Name("critic/lr", "critic/lr"),
@@ -75,23 +80,43 @@ ROLL = Dialect(
         Name("actor/loss", "loss", fit=Fit.CLOSE),
         Name("actor/kl_loss", "kl", estimator=Estimator.K3, fit=Fit.CLOSE),
         Name("actor/approxkl", "policy/approxkl_avg", estimator=Estimator.K2),
-        Name("actor/policykl", "policy/kl_k1_avg", scale=-1.0, note="new - old: sign opposite to verl ppo_kl"),
+        Name(
+            "actor/policykl",
+            "policy/kl_k1_avg",
+            scale=-1.0,
+            note="New minus old in the log: the opposite sign of verl's ppo_kl.",
+        ),
         Name("actor/clipfrac", "policy/clipfrac_avg"),
         Name(
             "actor/ppo_ratio_clipfrac",
             "clip_ratio/region_mean",
             fit=Fit.CLOSE,
-            note="ratio outside the region, whatever the advantage sign",
+            note="Ratio outside the region, whatever the sign of the advantage.",
         ),
-        Name("actor/ppo_ratio_low_clipfrac", "clip_ratio/low_mean", fit=Fit.CLOSE, note="advantage sign ignored"),
-        Name("actor/ppo_ratio_high_clipfrac", "clip_ratio/high_mean", fit=Fit.CLOSE, note="advantage sign ignored"),
+        Name(
+            "actor/ppo_ratio_low_clipfrac",
+            "clip_ratio/low_mean",
+            fit=Fit.CLOSE,
+            note="The sign of the advantage is ignored.",
+        ),
+        Name(
+            "actor/ppo_ratio_high_clipfrac",
+            "clip_ratio/high_mean",
+            fit=Fit.CLOSE,
+            note="The sign of the advantage is ignored.",
+        ),
         Name("actor/ratio_mean", "val/ratio"),
         Name("actor/ratio_max", "val/ratio_max"),
         Name("actor/ratio_min", "val/ratio_min"),
         Name("actor/lr", "lr"),
-        Name("(actor|actor_train|student_train)/grad_norm", "grad_norm", pattern=True, note="worker name as prefix"),
+        Name(
+            "(actor|actor_train|student_train)/grad_norm",
+            "grad_norm",
+            pattern=True,
+            note="The worker's name is the prefix.",
+        ),
         Name("critic/grad_norm", "critic/grad_norm"),
-        Name("critic/value", "value/mean", fit=Fit.CLOSE, note="old values"),
+        Name("critic/value", "value/mean", fit=Fit.CLOSE, note="Values before the update."),
         Name("actor/tis_clipped_ratio_mean", "sampling/importance_sampling_ratio/mean", fit=Fit.CLOSE),
         Name("tokens?/response_length/mean", "completions/mean_length", pattern=True),
         Name("tokens?/response_length/max", "completions/max_length", pattern=True),
@@ -99,13 +124,15 @@ ROLL = Dialect(
         Name("tokens?/prompt_length/mean", "prompt_length/mean", pattern=True),
         Name("tokens?/prompt_length/max", "prompt_length/max", pattern=True),
         Name("tokens?/prompt_length/min", "prompt_length/min", pattern=True),
-        Name("rollout/score/mean", "reward", fit=Fit.CLOSE, note="agentic"),
-        Name("rollout/response_length/mean", "completions/mean_length", fit=Fit.CLOSE, note="agentic"),
+        Name("rollout/score/mean", "reward", fit=Fit.CLOSE, note="Of the agentic pipeline."),
+        Name("rollout/response_length/mean", "completions/mean_length", fit=Fit.CLOSE, note="Of the agentic pipeline."),
         Name("group/all_correct_groups_ratio", "groups/all_solved"),
         Name("group/all_incorrect_groups_ratio", "groups/none_solved"),
         Name("group/mixed_groups_ratio", "groups/mixed"),
         Name("actor/final_mask_ratio", "filter/kept_ratio", fit=Fit.CLOSE),
-        Name("scheduler/off_policy_ratio", "staleness/mean", fit=Fit.PROXY, note="share of off-policy samples"),
+        Name(
+            "scheduler/off_policy_ratio", "staleness/mean", fit=Fit.PROXY, note="Share of samples that are off-policy."
+        ),
         Name("system/samples", "episode"),
         Name("system/tps", "throughput/tokens_per_s"),
         Name("system/tps_gpu", "throughput/tokens_per_s_per_gpu"),
@@ -129,6 +156,10 @@ ROLL = Dialect(
         "tokens/.*",
         "critic/.*_norm/.*",
     ),
-    never=("reward std", "explained variance", "truncation as a share"),
-    note="Non-finite values: JSON NaN literal on the console. <domain>/<key> repeats the keys per data domain. token/total_response_length/clip is a count, not a share.",
+    never=("reward_spread", "explained_variance", "truncation"),
+    note=(
+        "<domain>/<key> repeats the keys for each data domain. token/total_response_length/clip is a count, not a "
+        "share. The ratio_clipfrac family ignores the sign of the advantage. NaN is written as the bare word NaN."
+    ),
+    sources=("alibaba/ROLL",),
 )

@@ -1,4 +1,7 @@
-"""SkyRL: its names for our signals."""
+"""SkyRL by NovaSky.
+
+Its worst trap: ``loss/avg_raw_rewards`` of older versions holds the reward *after* the KL penalty.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from holter.signals.base import Estimator, Reduction
 SKYRL = Dialect(
     name="skyrl",
     title="SkyRL",
+    spoken_by="SkyRL main, 2026-08",
     step=("trainer/global_step", "step"),
     axis="rollout batch (trainer/global_step)",
     priority=90,
@@ -37,44 +41,44 @@ SKYRL = Dialect(
         Name("trainer/epoch", "epoch"),
         Name("reward/avg_raw_reward", "reward"),
         Name(
-            "reward/avg_pass_at_(?P<k>\\d+)",
+            r"reward/avg_pass_at_(?P<k>\d+)",
             "groups/none_solved",
             pattern=True,
             scale=-1.0,
             offset=1.0,
-            note="1 - pass@n on training groups",
+            note="1 - pass@n on training groups.",
         ),
         Name("reward/num_zero_variance_filtered", "filter/dropped"),
-        Name("loss/avg_final_rewards", "objective/rlhf_reward", note="after KL-in-reward"),
+        Name("loss/avg_final_rewards", "objective/rlhf_reward", note="After a KL penalty in the reward."),
         Name(
             "loss/avg_raw_rewards",
             "objective/rlhf_reward",
             until="2025-10",
-            note="TRAP: the old name says raw but the KL part is in",
+            note="The old name says raw, but the KL part is in.",
         ),
         Name("loss/avg_raw_advantages", "advantages/mean"),
         Name("loss/avg_raw_advantages_abs", "advantages/abs_mean"),
-        Name("loss/avg_kl", "kl", reduction=Reduction.TOKEN, fit=Fit.CLOSE, note="KL-in-reward"),
+        Name("loss/avg_kl", "kl", reduction=Reduction.TOKEN, fit=Fit.CLOSE, note="KL in the reward."),
         Name("loss/kl_loss_coef", "objective/kl_coef"),
         Name(
             "policy/policy_loss",
             "loss/policy_avg",
             reduction=Reduction.SUM,
             fit=Fit.CLOSE,
-            note="advantages pre-scaled so that the sum over micro-batches is the mean",
+            note="Advantages are scaled beforehand so that the sum over micro-batches is the mean.",
         ),
         Name("policy/final_loss", "loss"),
         Name("policy/policy_entropy", "entropy", estimator=Estimator.EXACT),
-        Name("policy/policy_kl", "kl", estimator=Estimator.K3, fit=Fit.CLOSE, note="only with use_kl_loss"),
+        Name("policy/policy_kl", "kl", estimator=Estimator.K3, fit=Fit.CLOSE, note="Only with use_kl_loss."),
         Name("policy/policy_lr", "lr"),
         Name("policy/grad_norm", "grad_norm"),
-        Name("policy/raw_grad_norm", "grad_norm", note="older"),
+        Name("policy/raw_grad_norm", "grad_norm", note="Older versions."),
         Name(
             "policy/loss_metrics/clip_ratio",
             "policy/clipfrac_avg",
-            note="with CISPO the share of tokens at the weight cap",
+            note="With CISPO the share of tokens at the weight cap.",
         ),
-        Name("policy/ppo_clip_ratio", "policy/clipfrac_avg", note="older"),
+        Name("policy/ppo_clip_ratio", "policy/clipfrac_avg", note="Older versions."),
         Name(
             "policy/(rollout_train|minibatch_rollout)_logprobs_abs_diff_mean",
             "sampling/sampling_logp_difference/mean",
@@ -115,7 +119,7 @@ SKYRL = Dialect(
         Name("trainer/tokens_per_second_per_gpu", "throughput/tokens_per_s_per_gpu"),
         Name("eval/all/avg_score", "eval/reward"),
         Name("eval/(?P<name>(?!all/).+)/avg_score", "eval/{name}", pattern=True),
-        Name("eval/(?P<name>.+)/pass_at_(?P<k>\\d+)", "eval/{name}/pass_at_{k}", pattern=True),
+        Name(r"eval/(?P<name>.+)/pass_at_(?P<k>\d+)", "eval/{name}/pass_at_{k}", pattern=True),
     ),
     ignored=(
         "policy/response_length",
@@ -129,6 +133,11 @@ SKYRL = Dialect(
         "policy/.*_abs_diff_min",
         "policy/loss_metrics/.*",
     ),
-    never=("reward std", "zero-std share (only a count of filtered groups)", "explained variance", "truncation share"),
-    note="Non-finite values: console: floats formatted as strings, nan as 'nan'. policy/response_length is the padded width, not a length: do not use.",
+    never=("reward_spread", "zero_std_groups", "explained_variance", "truncation"),
+    note=(
+        "policy/response_length is the padded width and not a length; it is left aside. Only a count of the groups "
+        "filtered for zero variance is logged. policy_loss is a sum over micro-batches of advantages scaled "
+        "beforehand, which amounts to the mean."
+    ),
+    sources=("NovaSky-AI/SkyRL",),
 )

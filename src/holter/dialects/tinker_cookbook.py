@@ -1,4 +1,8 @@
-"""tinker-cookbook: its names for our signals."""
+"""The recipes of Thinking Machines' tinker-cookbook.
+
+Its worst traps: ``optim/entropy`` is the surprisal of the sampled tokens, and ``kl_sample_train`` compares sampler and
+trainer, not policy and reference.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from holter.signals.base import Estimator, Reduction
 TINKER_COOKBOOK = Dialect(
     name="tinker-cookbook",
     title="tinker-cookbook",
+    spoken_by="tinker-cookbook main, 2026-08",
     step=("step", "progress/batch"),
-    axis="training batch, zero based",
+    axis="training batch, counted from zero",
     priority=50,
     signatures=(Signature(any=("env/all/reward/total", "optim/kl_sample_train_v1", "progress/done_frac")),),
     row=(
@@ -25,9 +30,9 @@ TINKER_COOKBOOK = Dialect(
     names=(
         Name("step", "step"),
         Name("progress/batch", "step"),
-        Name("progress/done_frac", "epoch", fit=Fit.CLOSE, note="share of the planned run"),
-        Name("env/all/reward/total", "reward", note="mean episode reward"),
-        Name("reward/mean", "reward", note="minimal rl_loop recipe"),
+        Name("progress/done_frac", "epoch", fit=Fit.CLOSE, note="Share of the planned run."),
+        Name("env/all/reward/total", "reward", note="Mean reward of an episode."),
+        Name("reward/mean", "reward", note="Of the minimal rl_loop recipe."),
         Name("optim/kl_sample_train_v1", "sampling/kl", estimator=Estimator.K1, reduction=Reduction.TOKEN),
         Name("optim/kl_sample_train_v2", "sampling/kl_k2", estimator=Estimator.K2, reduction=Reduction.TOKEN),
         Name(
@@ -36,7 +41,7 @@ TINKER_COOKBOOK = Dialect(
             estimator=Estimator.MONTE_CARLO,
             reduction=Reduction.TOKEN,
             fit=Fit.CLOSE,
-            note="surprisal of the sampled tokens at sampling time",
+            note="Surprisal of the sampled tokens when they were sampled.",
         ),
         Name("optim/lr", "lr"),
         Name(
@@ -45,12 +50,12 @@ TINKER_COOKBOOK = Dialect(
             estimator=Estimator.K1,
             reduction=Reduction.TOKEN,
             fit=Fit.CLOSE,
-            note="only with a KL penalty",
+            note="Only with a KL penalty.",
         ),
         Name("kl_pre_post_v1", "policy/kl_k1_avg", fit=Fit.CLOSE),
         Name("kl_pre_post_v2", "policy/approxkl_avg", estimator=Estimator.K2, fit=Fit.CLOSE),
-        Name("env/all/ac_tokens_per_turn", "completions/mean_length", fit=Fit.CLOSE, note="per turn"),
-        Name("env/all/ob_tokens_per_turn", "prompt_length/mean", fit=Fit.CLOSE, note="per turn"),
+        Name("env/all/ac_tokens_per_turn", "completions/mean_length", fit=Fit.CLOSE, note="Per turn."),
+        Name("env/all/ob_tokens_per_turn", "prompt_length/mean", fit=Fit.CLOSE, note="Per turn."),
         Name("env/all/turns_per_episode", "turns/mean"),
         Name("env/all/total_episodes", "batch/num_samples"),
         Name("env/all/total_ac_tokens", "batch/num_tokens"),
@@ -61,7 +66,7 @@ TINKER_COOKBOOK = Dialect(
             "sampling_client/step_mean",
             "staleness/mean",
             fit=Fit.PROXY,
-            note="absolute version number: subtract from step",
+            note="An absolute version number: subtract it from the step.",
         ),
         Name("time/total", "step_time"),
         Name("test/env/all/reward/total", "eval/reward"),
@@ -71,7 +76,7 @@ TINKER_COOKBOOK = Dialect(
             "rewards/{name}/mean",
             pattern=True,
             fit=Fit.CLOSE,
-            note="per environment tag",
+            note="One for each environment tag.",
         ),
     ),
     ignored=(
@@ -83,6 +88,10 @@ TINKER_COOKBOOK = Dialect(
         ".*:(total|count)",
         "progress/.*",
     ),
-    never=("grad_norm", "clip fraction", "truncation", "reward std"),
-    note="Non-finite values: JSON NaN literal.",
+    never=("grad_norm", "clip_fraction", "truncation", "reward_spread", "value_loss"),
+    note=(
+        "Completion and prompt lengths are per turn. sampling_client/step_mean is an absolute version number: "
+        "subtract it from the step. NaN is written as the bare word NaN."
+    ),
+    sources=("thinking-machines-lab/tinker-cookbook",),
 )

@@ -1,4 +1,7 @@
-"""torchforge (Meta): its names for our signals."""
+"""torchforge by Meta.
+
+Its worst trap: ``avg_total_reward`` is a mean over calls of reward functions, not the sum of a sample's rewards.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from holter.dialects.base import Dialect, Fit, Name, Signature
 
 TORCHFORGE = Dialect(
     name="torchforge",
-    title="torchforge (Meta)",
+    title="torchforge",
+    spoken_by="torchforge main, 2026-08",
     step=("step", "_step"),
     axis="global step of the metric logger",
     priority=260,
@@ -22,9 +26,8 @@ TORCHFORGE = Dialect(
         Name(
             "reward/evaluate_response/avg_total_reward",
             "reward",
-            pattern=True,
             fit=Fit.CLOSE,
-            note="mean over reward calls, not sum per sample",
+            note="A mean over calls of reward functions, not a sum over a sample's rewards.",
         ),
         Name("reward/evaluate_response/avg_(?P<name>(?!total).+)_reward", "rewards/{name}/mean", pattern=True),
         Name("reward/evaluate_response/std_(?P<name>.+)_reward", "rewards/{name}/std", pattern=True),
@@ -35,8 +38,8 @@ TORCHFORGE = Dialect(
         Name("buffer/sample/max_sampled_policy_age", "staleness/max"),
         Name("buffer/sample/min_sampled_policy_age", "staleness/min"),
         Name("buffer/evict/sum_episodes_evicted", "staleness/dropped"),
-        Name("rl_trainer_perf/step/total_duration_avg_s", "time/train", pattern=True),
-        Name("generator_perf/generate/total_duration_avg_s", "time/rollout", pattern=True),
+        Name("rl_trainer_perf/step/total_duration_avg_s", "time/train"),
+        Name("generator_perf/generate/total_duration_avg_s", "time/rollout"),
     ),
     ignored=(
         "main_perf/.*",
@@ -50,6 +53,7 @@ TORCHFORGE = Dialect(
         "episode/.*",
         "buffer_perf/.*",
     ),
-    never=("KL", "entropy", "clip fraction", "grad_norm"),
-    note="Non-finite values: nothing filtered.",
+    never=("ref_kl", "policy_kl", "entropy", "clip_fraction", "grad_norm"),
+    note="Nothing is filtered. Neither KL nor entropy is logged, so a drift of the policy cannot be seen.",
+    sources=("meta-pytorch/torchforge",),
 )

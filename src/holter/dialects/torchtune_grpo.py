@@ -1,4 +1,7 @@
-"""torchtune GRPO dev recipe (sync and async): its names for our signals."""
+"""torchtune's GRPO development recipe, synchronous and asynchronous.
+
+Its worst trap: ``policy_loss`` is the surrogate itself, not negated; the sign is turned on reading.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from holter.signals.base import Estimator, Reduction
 
 TORCHTUNE_GRPO = Dialect(
     name="torchtune-grpo",
-    title="torchtune GRPO dev recipe (sync and async)",
+    title="torchtune GRPO recipe",
+    spoken_by="torchtune main, 2026-08",
     step=("step", "Step"),
     axis="optimizer step",
     prefixes=("train_worker_training/", "postprocessing_worker_rewards/", "train_worker_performance/"),
@@ -30,7 +34,7 @@ TORCHTUNE_GRPO = Dialect(
         Name("successes_mean", "accuracy"),
         Name("num_stop_tokens", "val/num_eos_tokens", fit=Fit.CLOSE),
         Name("loss", "loss"),
-        Name("policy_loss", "loss/policy_avg", scale=-1.0, note="logged as +surrogate, not negated"),
+        Name("policy_loss", "loss/policy_avg", scale=-1.0, note="The surrogate itself, not negated."),
         Name("kl_loss", "kl", estimator=Estimator.K3, reduction=Reduction.SEQUENCE),
         Name("clipfrac", "policy/clipfrac_avg"),
         Name("ratios", "val/ratio"),
@@ -40,6 +44,7 @@ TORCHTUNE_GRPO = Dialect(
         Name("lr", "lr"),
     ),
     ignored=("queues/.*", "peak_memory.*", ".*per_sec.*"),
-    never=("grad_norm", "entropy", "reward std", "truncation"),
-    note="Non-finite values: as torchtune_ppo.",
+    never=("grad_norm", "entropy", "reward_spread", "truncation", "value_loss"),
+    note="Values may be printed as tensor(x). Nothing is filtered.",
+    sources=("pytorch/torchtune",),
 )

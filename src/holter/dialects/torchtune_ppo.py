@@ -1,4 +1,7 @@
-"""torchtune PPO recipe: its names for our signals."""
+"""torchtune's PPO recipe.
+
+Its worst trap: ``kl`` is a sum over the sequence, in spite of the plain name.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from holter.signals.base import Estimator, Reduction
 TORCHTUNE_PPO = Dialect(
     name="torchtune-ppo",
     title="torchtune PPO recipe",
+    spoken_by="torchtune main, 2026-08",
     step=("step", "Step"),
-    axis="optimizer/trajectory step",
+    axis="optimizer step",
     priority=230,
     signatures=(Signature(all=("rlhf_reward", "kl_reward")),),
     row=(
@@ -34,7 +38,7 @@ TORCHTUNE_PPO = Dialect(
             "objective/kl",
             estimator=Estimator.K1,
             reduction=Reduction.SEQUENCE_SUM,
-            note="TRAP: called kl but summed over the sequence",
+            note="Called kl, but summed over the sequence.",
         ),
         Name("kl_reward", "objective/non_score_reward", reduction=Reduction.SEQUENCE_SUM),
         Name("lr", "lr"),
@@ -45,13 +49,14 @@ TORCHTUNE_PPO = Dialect(
         Name("ratios", "val/ratio", reduction=Reduction.PADDED),
         Name("approx_policy_kl", "policy/approxkl_avg", estimator=Estimator.K2, reduction=Reduction.PADDED),
         Name("response_lengths", "completions/mean_length"),
-        Name("num_stop_tokens", "val/num_eos_tokens", fit=Fit.CLOSE, note="sequences that ended"),
+        Name("num_stop_tokens", "val/num_eos_tokens", fit=Fit.CLOSE, note="Number of sequences that ended."),
         Name("tokens_per_second_per_gpu_trajectory", "throughput/gen_tokens_per_s", fit=Fit.CLOSE),
         Name("tokens_per_second_per_gpu_ppo", "throughput/tokens_per_s_per_gpu"),
         Name("peak_memory_active", "memory/peak_gb", scale=1.073741824, fit=Fit.CLOSE),
         Name("peak_memory_alloc", "memory/peak_gb", scale=1.073741824),
     ),
     ignored=("peak_memory_reserved",),
-    never=("grad_norm", "entropy", "reward std", "explained variance", "truncation"),
-    note="Non-finite values: values may be printed as tensor(x); nothing filtered.",
+    never=("grad_norm", "critic_grad_norm", "entropy", "reward_spread", "explained_variance", "truncation"),
+    note="Values may be printed as tensor(x). Nothing is filtered.",
+    sources=("pytorch/torchtune",),
 )

@@ -1,4 +1,7 @@
-"""TRL AsyncGRPOTrainer (experimental): its names for our signals."""
+"""TRL's experimental asynchronous GRPO trainer, with staleness and queue metrics.
+
+Its worst trap: ``kl`` compares the new policy with the one that sampled, not with a reference model. There is none.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from holter.signals.base import Estimator, Reduction
 TRL_ASYNC_GRPO = Dialect(
     name="trl-async-grpo",
     title="TRL AsyncGRPOTrainer (experimental)",
-    spoken_by="1.x",
-    step=("step", "train/global_step"),
+    spoken_by="trl 1.16 (trl.experimental.async_grpo)",
+    step=("step", "global_step"),
     axis="optimizer step (state.global_step)",
     inherits="hf-trainer",
     null=Null.NAN,
@@ -33,7 +36,7 @@ TRL_ASYNC_GRPO = Dialect(
             estimator=Estimator.K3,
             reduction=Reduction.TOKEN,
             fit=Fit.CLOSE,
-            note="TRAP: KL between the new policy and the rollout policy, no reference model",
+            note="KL between the new policy and the one that sampled; no reference model is involved.",
         ),
         Name("ratio", "val/ratio", reduction=Reduction.TOKEN),
         Name("entropy", "entropy", estimator=Estimator.EXACT, reduction=Reduction.TOKEN),
@@ -51,7 +54,7 @@ TRL_ASYNC_GRPO = Dialect(
         Name("tools/failure_frequency", "tools/failure_frequency"),
         Name("sample/staleness_mean", "staleness/mean"),
         Name("sample/staleness_max", "staleness/max"),
-        Name("sample/dropped_stale_total", "staleness/dropped", note="cumulative"),
+        Name("sample/dropped_stale_total", "staleness/dropped", note="Cumulative."),
         Name("sample/rollout_queue_size", "staleness/queue_size"),
         Name("perf/step_s", "step_time"),
         Name("perf/fwd_bwd_s", "time/train"),
@@ -63,6 +66,20 @@ TRL_ASYNC_GRPO = Dialect(
         Name("rollout/duration_s", "time/rollout", fit=Fit.CLOSE),
     ),
     ignored=("batch/.*", "perf/.*", "rollout/.*", "sample/.*"),
-    never=("KL to a reference", "value loss"),
-    note="Non-finite values: as hf_trainer.",
+    never=(
+        "ref_kl",
+        "value_loss",
+        "value_mean",
+        "value_clip_fraction",
+        "value_error",
+        "explained_variance",
+        "return_mean",
+        "critic_lr",
+        "critic_grad_norm",
+    ),
+    note=(
+        "kl is the divergence between the policy and the one that sampled the rollouts, so it measures the size of "
+        "an update and its staleness. The drift from a reference model is not logged."
+    ),
+    sources=("trl 1.16.0, trl.experimental.async_grpo",),
 )

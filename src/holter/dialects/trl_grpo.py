@@ -1,4 +1,8 @@
-"""TRL GRPOTrainer: its names for our signals."""
+"""TRL's ``GRPOTrainer``, whose names most GRPO logs in the wild carry.
+
+Its worst trap: ``reward_std`` was the mean spread within groups up to 0.26 and is the spread of the whole batch since,
+so that upgrading TRL moves the curve while the training stays the same.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from holter.signals.base import Estimator, Reduction
 TRL_GRPO = Dialect(
     name="trl-grpo",
     title="TRL GRPOTrainer",
-    spoken_by="0.14 - 1.16",
-    step=("step", "train/global_step"),
+    spoken_by="trl 0.14 - 1.16",
+    step=("step", "global_step"),
     axis="optimizer step (state.global_step)",
     inherits="hf-trainer",
     null=Null.NAN,
@@ -18,6 +22,14 @@ TRL_GRPO = Dialect(
         Signature(
             all=("reward", "reward_std"),
             any=("completions/.*", "completion_length", "rewards/.*", "frac_reward_zero_std"),
+        ),
+        Signature(
+            any=(
+                "completions/(mean|min|max)_(terminated_)?length",
+                "completions/clipped_ratio",
+                "frac_reward_zero_std",
+                "clip_ratio/(low|high|region)_mean",
+            )
         ),
     ),
     row=(
@@ -38,24 +50,36 @@ TRL_GRPO = Dialect(
         "epoch",
     ),
     names=(
-        Name("num_tokens", "num_tokens", note="on the transformers 5 console rounded to 4 digits"),
-        Name("policy_loss", "loss/policy_avg", since="1.9", note="only with an entropy bonus; loss otherwise"),
-        Name("entropy_coef", "entropy_coef", since="1.9", note="only with an entropy bonus"),
+        Name("num_tokens", "num_tokens", note="The transformers 5 console rounds it to four digits."),
+        Name(
+            "policy_loss",
+            "loss/policy_avg",
+            since="1.9",
+            note="Logged only with an entropy bonus; otherwise loss is the policy loss.",
+        ),
+        Name("entropy_coef", "entropy_coef", since="1.9", note="Logged only with an entropy bonus."),
         Name("aux_loss", "loss/aux", since="1.9"),
         Name(
             "reward",
             "reward",
             reduction=Reduction.BATCH,
-            note="weighted sum of reward functions, before group normalisation (0.14: unweighted)",
+            note="Weighted sum of the reward functions before group normalisation; 0.14 summed without weights.",
         ),
         Name(
             "reward_std",
             "reward_std",
-            note="<=0.26 mean within-group std (batch std if scale_rewards=batch); >=0.27 std over the generation batch",
+            note=(
+                "Up to 0.26 the mean standard deviation within groups (of the batch with scale_rewards=batch), from "
+                "0.27 that of the whole generation batch."
+            ),
         ),
         Name("frac_reward_zero_std", "frac_reward_zero_std", since="0.18"),
         Name(
-            "rewards/(?P<name>.+)/mean", "rewards/{name}/mean", pattern=True, since="0.17", note="NaN rewards left out"
+            "rewards/(?P<name>.+)/mean",
+            "rewards/{name}/mean",
+            pattern=True,
+            since="0.17",
+            note="NaN rewards are left out of the mean.",
         ),
         Name("rewards/(?P<name>.+)/std", "rewards/{name}/std", pattern=True, since="0.17"),
         Name("rewards/(?P<name>(?:(?!/mean$|/std$).)+)", "rewards/{name}/mean", pattern=True, until="0.16"),
@@ -64,7 +88,11 @@ TRL_GRPO = Dialect(
             "kl",
             estimator=Estimator.K3,
             reduction=Reduction.TOKEN,
-            note="absent when beta=0; <1.9 mean of per-rank means, >=1.9 token weighted; 0.14 mean of sequence means; times the ratio if use_bias_correction_kl",
+            note=(
+                "Absent when beta is 0. 0.14 took the mean of sequence means, versions before 1.9 the mean of "
+                "per-process means; since 1.9 every token weighs the same. Multiplied by the ratio with "
+                "use_bias_correction_kl."
+            ),
         ),
         Name(
             "entropy",
@@ -72,25 +100,37 @@ TRL_GRPO = Dialect(
             estimator=Estimator.EXACT,
             reduction=Reduction.TOKEN,
             since="0.20",
-            note="softmax entropy at temperature; <1.9 mean of rank means",
+            note="Softmax entropy at the sampling temperature; before 1.9 the mean of per-process means.",
         ),
         Name("completions/mean_length", "completions/mean_length"),
         Name("completions/min_length", "completions/min_length"),
         Name("completions/max_length", "completions/max_length"),
         Name("completion_length", "completions/mean_length", until="0.16"),
-        Name("completions/clipped_ratio", "completions/clipped_ratio", note="last token is neither EOS nor PAD"),
+        Name(
+            "completions/clipped_ratio",
+            "completions/clipped_ratio",
+            note="Share of completions whose last token is neither EOS nor padding.",
+        ),
         Name(
             "completions/mean_terminated_length",
             "completions/mean_terminated_length",
-            note="0 when no completion ended",
+            note="0 when no completion ended.",
         ),
         Name("completions/min_terminated_length", "completions/min_terminated_length"),
         Name("completions/max_terminated_length", "completions/max_terminated_length"),
-        Name("clip_ratio", "clip_ratio", note="0.16 and the Liger path"),
+        Name("clip_ratio", "clip_ratio", note="Written by 0.16 and by the Liger loss."),
         Name("clip_ratio/low_mean", "clip_ratio/low_mean", reduction=Reduction.TOKEN),
-        Name("clip_ratio/low_min", "clip_ratio/low_min", note="<1.9 minimum over ranks, >=1.9 over sequences"),
+        Name(
+            "clip_ratio/low_min",
+            "clip_ratio/low_min",
+            note="Before 1.9 the minimum over processes, since then over sequences.",
+        ),
         Name("clip_ratio/high_mean", "clip_ratio/high_mean", reduction=Reduction.TOKEN),
-        Name("clip_ratio/high_max", "clip_ratio/high_max", note="<1.9 maximum over ranks, >=1.9 over sequences"),
+        Name(
+            "clip_ratio/high_max",
+            "clip_ratio/high_max",
+            note="Before 1.9 the maximum over processes, since then over sequences.",
+        ),
         Name("clip_ratio/region_mean", "clip_ratio/region_mean", reduction=Reduction.TOKEN),
         Name("cispo_clip_ratio", "cispo_clip_ratio", since="0.26"),
         Name("sampling/sampling_logp_difference/mean", "sampling/sampling_logp_difference/mean", since="0.23"),
@@ -98,7 +138,7 @@ TRL_GRPO = Dialect(
         Name(
             "sampling/importance_sampling_ratio/mean",
             "sampling/importance_sampling_ratio/mean",
-            note="after truncation/mask; sequence or token level by config",
+            note="After truncation and masking; per token or per sequence by configuration.",
         ),
         Name("sampling/importance_sampling_ratio/min", "sampling/importance_sampling_ratio/min"),
         Name("sampling/importance_sampling_ratio/max", "sampling/importance_sampling_ratio/max"),
@@ -106,22 +146,37 @@ TRL_GRPO = Dialect(
         Name("tools/failure_frequency", "tools/failure_frequency"),
         Name("step_time", "step_time", since="0.26"),
         Name(
-            "profiling/Time taken: \\w+\\.(_generate|_generate_single_turn|_generate_and_score_completions|vLLM\\.generate|transformers\\.generate)",
+            r"profiling/Time taken: \w+\.(_generate|_generate_single_turn|_generate_and_score_completions|vLLM\.generate|transformers\.generate)",
             "time/rollout",
             pattern=True,
             fit=Fit.PROXY,
-            note="seconds per call, logged straight to W&B/MLflow/Trackio without prefix; outer calls contain inner ones",
+            note="Seconds a call, sent straight to the trackers; outer calls contain inner ones.",
         ),
     ),
     ignored=("vespo/phi_seq_mean", "profiling/.*"),
     never=(
-        "value loss",
-        "explained variance",
-        "mean ratio",
-        "approximate KL to the old policy",
-        "advantages",
-        "sequence KL",
+        "value_loss",
+        "value_mean",
+        "value_clip_fraction",
+        "value_error",
+        "explained_variance",
+        "return_mean",
+        "critic_lr",
+        "critic_grad_norm",
+        "ratio",
+        "ratio_variance",
+        "policy_kl",
+        "advantage_mean",
+        "advantage_std",
         "throughput",
+        "reward_penalised",
+        "kl_penalty",
     ),
-    note="Non-finite values: log() leaves NaN out of the window average; a window of only NaN becomes None/null (key present, no value); all-None reward rows are excluded. Steps: several optimizer steps per generation batch when num_iterations or steps_per_generation > 1; rows without generation lack reward and completions keys.",
+    note=(
+        "The trainer leaves NaN out of the mean over a logging window; a window of nothing but NaN is written as "
+        "null, so null is a value here. With num_iterations or steps_per_generation above 1 several optimizer steps "
+        "share one generation batch, and the rows in between carry no reward and no completion metrics. kl is "
+        "absent when beta is 0."
+    ),
+    sources=("huggingface/trl v0.14.0, v0.18.0, v0.26.0, v1.9.0, 1.16.0",),
 )

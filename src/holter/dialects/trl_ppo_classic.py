@@ -1,4 +1,7 @@
-"""TRL PPOTrainer 0.4-0.11 (step/log_stats API): its names for our signals."""
+"""TRL's first PPO trainer, whose ``step`` returns statistics that the caller passes to ``log_stats``.
+
+Its worst trap: ``ppo/mean_non_score_reward`` is a mean over tokens while ``objective/kl`` is a sum over the sequence.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from holter.signals.base import Estimator, Reduction
 
 TRL_PPO_CLASSIC = Dialect(
     name="trl-ppo-classic",
-    title="TRL PPOTrainer 0.4-0.11 (step/log_stats API)",
-    spoken_by="0.4 - 0.11",
+    title="TRL PPOTrainer of the step API",
+    spoken_by="trl 0.4 - 0.11",
     step=("step", "_step"),
-    axis="PPO step (one batch); TensorBoard step = current_step, W&B step automatic",
+    axis="PPO step (one batch)",
     priority=360,
     signatures=(
         Signature(
@@ -35,7 +38,7 @@ TRL_PPO_CLASSIC = Dialect(
             "objective/kl",
             estimator=Estimator.K1,
             reduction=Reduction.SEQUENCE_SUM,
-            note="kl_penalty=kl|abs|mse|full since 0.7.10",
+            note="k1 by default; kl_penalty may choose abs, mse or full since 0.7.10.",
         ),
         Name("objective/kl_coef", "objective/kl_coef"),
         Name(
@@ -46,18 +49,18 @@ TRL_PPO_CLASSIC = Dialect(
             "objective/non_score_reward",
             reduction=Reduction.TOKEN,
             fit=Fit.PROXY,
-            note="token mean, not sequence sum: multiply by mean length",
+            note="A mean over tokens and not a sum over the sequence.",
         ),
-        Name("ppo/mean_scores", "objective/scores", note="after score scaling, normalisation and clipping"),
-        Name("env/reward_mean", "reward", note="raw rewards given to log_stats"),
-        Name("env/reward_std", "reward_std", note="batch std"),
-        Name("ppo/std_scores", "reward_std", fit=Fit.CLOSE, note="std after score scaling"),
+        Name("ppo/mean_scores", "objective/scores", note="After scaling, normalisation and clipping of scores."),
+        Name("env/reward_mean", "reward", note="Raw rewards as given to log_stats."),
+        Name("env/reward_std", "reward_std", note="Standard deviation over the batch."),
+        Name("ppo/std_scores", "reward_std", fit=Fit.CLOSE, note="Standard deviation after scaling of the scores."),
         Name("tokens/queries_len_mean", "prompt_length/mean"),
         Name("tokens/responses_len_mean", "completions/mean_length"),
         Name("tokens/responses_len_std", "completions/std_length"),
         Name("ppo/loss/policy", "loss/policy_avg"),
         Name("ppo/loss/value", "loss/value_avg"),
-        Name("ppo/loss/total", "loss", note="policy + vf_coef * value"),
+        Name("ppo/loss/total", "loss", note="Policy loss plus vf_coef times value loss."),
         Name("ppo/policy/entropy", "policy/entropy_avg", estimator=Estimator.EXACT, reduction=Reduction.TOKEN),
         Name("ppo/policy/approxkl", "policy/approxkl_avg", estimator=Estimator.K2, reduction=Reduction.TOKEN),
         Name("ppo/policy/policykl", "policy/kl_k1_avg", estimator=Estimator.K1, reduction=Reduction.TOKEN),
@@ -66,7 +69,7 @@ TRL_PPO_CLASSIC = Dialect(
         Name("ppo/returns/mean", "returns/mean"),
         Name("ppo/returns/var", "returns/var"),
         Name("ppo/val/vpred", "value/mean"),
-        Name("ppo/val/mean", "value/mean", fit=Fit.CLOSE, note="old values"),
+        Name("ppo/val/mean", "value/mean", fit=Fit.CLOSE, note="Values before the update."),
         Name("ppo/val/var", "value/var"),
         Name("ppo/val/error", "value/error"),
         Name("ppo/val/clipfrac", "val/clipfrac_avg"),
@@ -74,7 +77,7 @@ TRL_PPO_CLASSIC = Dialect(
             "ppo/val/var_explained",
             "explained_variance",
             fit=Fit.CLOSE,
-            note="1 - MSE/Var(return): lower than the variance form when biased",
+            note="1 - MSE / Var(return): lower than the variance form when the critic is biased.",
         ),
         Name("ppo/learning_rate", "lr"),
         Name("time/ppo/total", "step_time"),
@@ -90,6 +93,11 @@ TRL_PPO_CLASSIC = Dialect(
         "time/ppo/.*",
         "game_log",
     ),
-    never=("grad_norm", "truncation", "mean ratio (histogram only)"),
-    note="Non-finite values: none replaced; warns when objective/kl < -1; array values are histograms.",
+    never=("grad_norm", "critic_grad_norm", "truncation", "ratio", "critic_lr"),
+    note=(
+        "Nothing is filtered: NaN and infinities are logged as they are. ppo/val/var_explained uses the squared "
+        "error instead of its variance, so a biased critic scores lower than the usual explained variance. The "
+        "ratio is logged as a histogram only."
+    ),
+    sources=("huggingface/trl v0.7.10, v0.11.0",),
 )

@@ -1,4 +1,8 @@
-"""trlX (CarperAI): its names for our signals."""
+"""trlX by CarperAI.
+
+Its worst traps: ``policy/sqrt_kl`` and ``policy/kl_per_token`` are square roots, and ``reward/mean`` is the reward on
+evaluation prompts, not in training.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ from holter.signals.base import Estimator, Reduction
 
 TRLX = Dialect(
     name="trlx",
-    title="trlX (CarperAI)",
+    title="trlX",
+    spoken_by="trlX main, 2026-08 (no longer developed)",
     step=("step", "_step"),
     axis="optimizer iteration (iter_count)",
     priority=220,
@@ -26,10 +31,10 @@ TRLX = Dialect(
         "reward/mean",
     ),
     names=(
-        Name("rollout_scores/mean", "reward", note="training rollouts"),
+        Name("rollout_scores/mean", "reward", note="Of training rollouts."),
         Name("rollout_scores/std", "reward_std"),
-        Name("exp_scores/mean", "reward", note="older"),
-        Name("exp_scores/std", "reward_std", note="older"),
+        Name("exp_scores/mean", "reward", note="Older versions."),
+        Name("exp_scores/std", "reward_std", note="Older versions."),
         Name(
             "policy/sqrt_kl",
             "objective/kl",
@@ -37,7 +42,7 @@ TRLX = Dialect(
             estimator=Estimator.K3,
             reduction=Reduction.SEQUENCE_SUM,
             fit=Fit.CLOSE,
-            note="TRAP: square root of the sequence-sum KL, prompt positions included",
+            note="The square root of the KL summed over the sequence, prompt positions included.",
         ),
         Name(
             "policy/kl_per_token",
@@ -46,7 +51,7 @@ TRLX = Dialect(
             estimator=Estimator.K3,
             reduction=Reduction.PADDED,
             fit=Fit.CLOSE,
-            note="also under a square root",
+            note="Also under a square root.",
         ),
         Name("kl_ctl_value", "objective/kl_coef"),
         Name("losses/total_loss", "loss"),
@@ -67,13 +72,15 @@ TRLX = Dialect(
         ),
         Name("policy/clipfrac", "policy/clipfrac_avg"),
         Name("ratio", "val/ratio"),
-        Name("padding_percentage", "padding_ratio", note="a fraction in spite of the name"),
+        Name("padding_percentage", "padding_ratio", note="A fraction in spite of the name."),
         Name("time/rollout_generate", "time/rollout"),
         Name("time/rollout_score", "time/reward"),
         Name("time/backward", "time/train", fit=Fit.PROXY),
-        Name("learning_rate_group_0", "lr", pattern=True),
+        Name("learning_rate_group_0", "lr"),
         Name(
-            "reward/mean", "eval/reward", note="TRAP: evaluation prompts, not training; may carry a suffix @arg=value"
+            "reward/mean",
+            "eval/reward",
+            note="Of evaluation prompts, not of training; may carry a suffix @argument=value.",
         ),
         Name("reward/mean@(?P<name>.+)", "eval/reward", pattern=True),
         Name("metrics/(?P<name>.+)", "eval/{name}", pattern=True),
@@ -84,9 +91,13 @@ TRLX = Dialect(
         "rollout_scores/running_.*",
         "exp_scores/running_.*",
         "values/values_mape_error",
-        "learning_rate_group_[1-9]\\d*",
+        r"learning_rate_group_[1-9]\d*",
         "samples.*",
     ),
-    never=("entropy", "grad_norm", "response length", "explained variance"),
-    note="Non-finite values: nothing filtered. Steps: rollout keys come at a lower rate on the same axis.",
+    never=("entropy", "grad_norm", "critic_grad_norm", "length", "explained_variance"),
+    note=(
+        "Rollout keys come less often than the others, on the same axis. policy/sqrt_kl and policy/kl_per_token are "
+        "squared on reading. reward/mean belongs to evaluation prompts and may carry a suffix @argument=value."
+    ),
+    sources=("CarperAI/trlx",),
 )

@@ -1,4 +1,7 @@
-"""Unsloth GRPO (patched TRL): its names for our signals."""
+"""Unsloth's patch of TRL's GRPO trainer, known by ``completion_length`` beside ``completions/mean_length``.
+
+Its worst trap: ``kl`` is logged even when beta is 0 and no penalty acts on it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from holter.signals.base import Estimator, Reduction
 UNSLOTH = Dialect(
     name="unsloth",
     title="Unsloth GRPO (patched TRL)",
-    step=("step", "train/global_step"),
+    spoken_by="unsloth-zoo main, 2026-08",
+    step=("step", "global_step"),
     axis="optimizer step",
     inherits="trl-grpo",
     null=Null.NAN,
@@ -31,7 +35,7 @@ UNSLOTH = Dialect(
             "completion_length",
             "completions/mean_length",
             fit=Fit.CLOSE,
-            note="micro-batch mask mean, next to completions/mean_length",
+            note="Mean over micro-batches, beside completions/mean_length.",
         ),
         Name(
             "kl",
@@ -39,8 +43,13 @@ UNSLOTH = Dialect(
             estimator=Estimator.K3,
             reduction=Reduction.RANK,
             fit=Fit.CLOSE,
-            note="logged even with beta=0; local rank, mean over chunks",
+            note="Logged even when beta is 0; the local process only, mean over chunks.",
         ),
     ),
-    never=("entropy", "value loss", "advantages"),
+    never=("entropy", "policy_loss"),
+    note=(
+        "kl is the mean over chunks of the local process and is logged whatever beta is. Notebook tables write the "
+        "slash with blanks around it."
+    ),
+    sources=("unslothai/unsloth-zoo",),
 )

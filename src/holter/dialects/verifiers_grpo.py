@@ -1,13 +1,17 @@
-"""verifiers GRPOTrainer (<=0.1.5, forked from TRL): its names for our signals."""
+"""The GRPO trainer of the verifiers library, forked from TRL.
+
+Its worst trap: a reward function is called ``rewards/<name>``, without ``/mean``, and evaluation copies exist of all.
+"""
 
 from __future__ import annotations
 
-from holter.dialects.base import Dialect, Name, Null, Signature
+from holter.dialects.base import Dialect, Null, Signature
 
 VERIFIERS_GRPO = Dialect(
     name="verifiers-grpo",
-    title="verifiers GRPOTrainer (<=0.1.5, forked from TRL)",
-    step=("step", "train/global_step"),
+    title="verifiers GRPOTrainer",
+    spoken_by="verifiers up to 0.1.5",
+    step=("step", "global_step"),
     axis="optimizer step",
     inherits="trl-grpo",
     null=Null.NAN,
@@ -23,6 +27,9 @@ VERIFIERS_GRPO = Dialect(
         "kl",
         "epoch",
     ),
-    names=(),
-    note="rewards/<fn> without /mean; eval_rewards/*, eval_completions/* written too.",
+    note=(
+        "Reward functions are logged as rewards/<name> without /mean; eval_rewards/* and eval_completions/* are "
+        "written too."
+    ),
+    sources=("willccbb/verifiers",),
 )

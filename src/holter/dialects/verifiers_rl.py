@@ -1,16 +1,21 @@
-"""verifiers vf-rl RLTrainer (2025-10 to 2026-07): its names for our signals."""
+"""The ``vf-rl`` trainer of the verifiers library.
+
+Its worst trap: ``reward/<name>`` is one reward function, yet ``reward/std`` is the spread of the whole reward.
+"""
 
 from __future__ import annotations
 
-from holter.dialects.base import Dialect, Fit, Name, Signature
+from holter.dialects.base import Dialect, Fit, Name, Null, Signature
 from holter.signals.base import Estimator, Reduction
 
 VERIFIERS_RL = Dialect(
     name="verifiers-rl",
-    title="verifiers vf-rl RLTrainer (2025-10 to 2026-07)",
-    step=("step", "train/global_step"),
+    title="verifiers RLTrainer (vf-rl)",
+    spoken_by="verifiers 0.1.6 and later, until the trainer left",
+    step=("step", "global_step"),
     axis="optimizer step",
     inherits="hf-trainer",
+    null=Null.NAN,
     priority=390,
     signatures=(Signature(any=("tokens/masked_fraction", "advantage/absmean")),),
     row=(
@@ -39,5 +44,20 @@ VERIFIERS_RL = Dialect(
         Name("wall_clock/generate_s", "time/rollout"),
     ),
     ignored=("timing/.*",),
-    never=("reference KL", "clip fraction", "value loss"),
+    never=(
+        "ref_kl",
+        "clip_fraction",
+        "value_loss",
+        "value_mean",
+        "value_clip_fraction",
+        "value_error",
+        "explained_variance",
+        "return_mean",
+        "critic_lr",
+        "critic_grad_norm",
+    ),
+    note=(
+        "importance_ratio and mismatch_kl compare the trainer with the sampler, not with a reference or an old policy."
+    ),
+    sources=("PrimeIntellect-ai/verifiers a497ee524~1",),
 )

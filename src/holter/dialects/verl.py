@@ -1,4 +1,8 @@
-"""verl: its names for our signals."""
+"""verl (Volcano Engine RL), and the many forks that keep its keys.
+
+Its worst traps: everything lies under ``critic/`` even without a critic, ``actor/entropy_loss`` of old versions is the
+entropy itself, and the scale of ``actor/pg_loss`` changed in 0.6, 0.7 and 0.8. Old consoles print three decimals.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,9 @@ from holter.signals.base import Estimator, Reduction
 VERL = Dialect(
     name="verl",
     title="verl",
-    spoken_by="0.1 - 0.9 (HEAD 2026-08)",
+    spoken_by="0.1 - 0.9 (main, 2026-08)",
     step=("step", "training/global_step"),
-    axis="one rollout batch (trainer.global_steps)",
+    axis="rollout batch (trainer.global_steps)",
     null=Null.NAN,
     priority=160,
     signatures=(
@@ -36,16 +40,23 @@ VERL = Dialect(
             "critic/score/mean",
             "reward",
             reduction=Reduction.BATCH,
-            note="sequence sum of token scores, before any KL; named critic even without critic",
+            note="Sum of token scores over the sequence before any KL; called critic even without one.",
         ),
         Name("critic/score/max", "reward/max"),
         Name("critic/score/min", "reward/min"),
-        Name("critic/rewards/mean", "objective/rlhf_reward", note="after KL-in-reward; equals score when unused"),
+        Name(
+            "critic/rewards/mean",
+            "objective/rlhf_reward",
+            note="After a KL penalty in the reward; equals the score when there is none.",
+        ),
         Name("critic/advantages/mean", "advantages/mean", reduction=Reduction.TOKEN),
         Name("critic/advantages/max", "advantages/max"),
         Name("critic/advantages/min", "advantages/min"),
         Name(
-            "critic/returns/mean", "returns/mean", reduction=Reduction.TOKEN, note="without critic equals the advantage"
+            "critic/returns/mean",
+            "returns/mean",
+            reduction=Reduction.TOKEN,
+            note="Without a critic it equals the advantage.",
         ),
         Name("critic/returns/max", "returns/max"),
         Name("critic/returns/min", "returns/min"),
@@ -53,11 +64,11 @@ VERL = Dialect(
         Name("critic/values/max", "value/max"),
         Name("critic/values/min", "value/min"),
         Name("critic/vpred_mean", "value/mean", fit=Fit.CLOSE),
-        Name("critic/vf_explained_var", "explained_variance", note="1 - Var(return - value)/(Var(return)+1e-5)"),
+        Name("critic/vf_explained_var", "explained_variance", note="1 - Var(return - value) / (Var(return) + 1e-5)."),
         Name(
             "critic/vf_loss",
             "loss/value_avg",
-            note="0.5 x clipped MSE; summed or averaged over micro-batches as pg_loss",
+            note="Half the clipped squared error; summed or averaged over micro-batches as pg_loss is.",
         ),
         Name("critic/vf_clipfrac", "val/clipfrac_avg"),
         Name("critic/grad_norm", "critic/grad_norm"),
@@ -66,7 +77,10 @@ VERL = Dialect(
             "actor/pg_loss",
             "loss/policy_avg",
             fit=Fit.CLOSE,
-            note="<=0.5 mean over micro-batches; 0.6 divided by accumulation; 0.7 summed over all mini-batches and epochs; >=0.8 mean of mini-batch sums",
+            note=(
+                "Up to 0.5 a mean over micro-batches, 0.6 divided by the accumulation steps, 0.7 summed over all "
+                "mini-batches and epochs, since 0.8 the mean of mini-batch sums."
+            ),
         ),
         Name("actor/loss", "loss", fit=Fit.CLOSE),
         Name(
@@ -75,7 +89,10 @@ VERL = Dialect(
             estimator=Estimator.K3,
             reduction=Reduction.TOKEN,
             fit=Fit.CLOSE,
-            note="kl_loss_type low_var_kl=k3, kl=k1, mse=k2; reduced by loss_agg_mode; without coefficient; same micro-batch scaling as pg_loss",
+            note=(
+                "kl_loss_type decides: low_var_kl is k3, kl is k1, mse is k2. Without the coefficient; reduced by "
+                "loss_agg_mode and scaled over micro-batches as pg_loss is."
+            ),
         ),
         Name(
             "actor/reward_kl_penalty",
@@ -83,11 +100,11 @@ VERL = Dialect(
             estimator=Estimator.K1,
             reduction=Reduction.SEQUENCE,
             fit=Fit.CLOSE,
-            note="KL-in-reward; estimator kl_penalty",
+            note="KL in the reward; kl_penalty chooses the estimator.",
         ),
         Name("critic/kl", "kl", estimator=Estimator.K1, reduction=Reduction.SEQUENCE, fit=Fit.CLOSE, until="0.3"),
-        Name("actor/kl_coef", "objective/kl_coef", note="coefficient of the KL loss"),
-        Name("actor/reward_kl_penalty_coeff", "objective/kl_coef", note="coefficient in the reward"),
+        Name("actor/kl_coef", "objective/kl_coef", note="Coefficient of the KL loss."),
+        Name("actor/reward_kl_penalty_coeff", "objective/kl_coef", note="Coefficient of the KL in the reward."),
         Name("critic/kl_coeff", "objective/kl_coef", until="0.3"),
         Name(
             "actor/entropy",
@@ -95,25 +112,28 @@ VERL = Dialect(
             estimator=Estimator.EXACT,
             reduction=Reduction.TOKEN,
             since="0.5",
-            note="from the old_log_prob pass; replaced by the update pass when entropy_coeff != 0; follows loss_agg_mode",
+            note=(
+                "From the pass that recomputes log-probabilities, or from the update when entropy_coeff is not 0; "
+                "reduced by loss_agg_mode."
+            ),
         ),
         Name(
             "actor/entropy_loss",
             "entropy",
             estimator=Estimator.EXACT,
             reduction=Reduction.TOKEN,
-            note="<=0.4 and new engine: positive mean entropy in spite of the name",
+            note="The positive mean entropy in spite of the name; up to 0.4 and in the new engine.",
         ),
         Name(
             "actor/ppo_kl",
             "policy/kl_k1_avg",
             estimator=Estimator.K1,
             reduction=Reduction.TOKEN,
-            note="mean(old - new), may be slightly negative",
+            note="Mean of old minus new, so it may be slightly negative.",
         ),
         Name("actor/pg_clipfrac", "policy/clipfrac_avg", reduction=Reduction.TOKEN),
         Name("actor/pg_clipfrac_lower", "policy/dual_clipfrac", reduction=Reduction.TOKEN),
-        Name("actor/grad_norm", "grad_norm", note="mean over optimizer steps of the batch"),
+        Name("actor/grad_norm", "grad_norm", note="Mean over the optimizer steps of the batch."),
         Name("actor/lr", "lr"),
         Name("response_length/mean", "completions/mean_length"),
         Name("response_length/max", "completions/max_length"),
@@ -121,9 +141,9 @@ VERL = Dialect(
         Name(
             "response_length/clip_ratio",
             "completions/clipped_ratio",
-            note="length equals the padded maximum; not an EOS test",
+            note="Share whose length equals the padded maximum; EOS is not tested.",
         ),
-        Name("response/aborted_ratio", "completions/aborted_ratio", note="zero-length responses"),
+        Name("response/aborted_ratio", "completions/aborted_ratio", note="Share of responses of length zero."),
         Name("prompt_length/mean", "prompt_length/mean"),
         Name("prompt_length/max", "prompt_length/max"),
         Name("prompt_length/min", "prompt_length/min"),
@@ -133,7 +153,7 @@ VERL = Dialect(
         Name("num_turns/min", "turns/min"),
         Name("perf/time_per_step", "step_time"),
         Name("timing_s/step", "step_time"),
-        Name("timing(_s)?/gen", "time/rollout", pattern=True, note="timing/ in 0.1"),
+        Name("timing(_s)?/gen", "time/rollout", pattern=True, note="Written as timing/ by 0.1."),
         Name("timing(_s)?/reward", "time/reward", pattern=True),
         Name("timing(_s)?/update_actor", "time/train", pattern=True),
         Name("timing_s/update_weights", "time/weight_sync"),
@@ -146,7 +166,7 @@ VERL = Dialect(
         Name(
             "training/rollout_probs_diff_mean",
             "sampling/prob_difference/mean",
-            note="differences of probabilities, not of log-probabilities",
+            note="Differences of probabilities, not of log-probabilities.",
         ),
         Name("training/rollout_probs_diff_max", "sampling/prob_difference/max"),
         Name("training/rollout_actor_probs_pearson_corr", "sampling/pearson"),
@@ -158,7 +178,7 @@ VERL = Dialect(
             "perplexity",
             pattern=True,
             fit=Fit.CLOSE,
-            note="trainer perplexity of the sampled responses",
+            note="The trainer's perplexity on the sampled responses.",
         ),
         Name("(rollout_corr|mismatch)/rollout_is_mean", "sampling/importance_sampling_ratio/mean", pattern=True),
         Name("(rollout_corr|mismatch)/rollout_is_min", "sampling/importance_sampling_ratio/min", pattern=True),
@@ -170,17 +190,17 @@ VERL = Dialect(
         Name("training/off_policy/trajectory_staleness/min", "staleness/min"),
         Name("fully_async/count/dropped_stale_samples", "staleness/dropped"),
         Name("fully_async/trainer/idle_ratio", "time/wait_ratio"),
-        Name("train/num_gen_batches", "filter/gen_batches", note="DAPO recipe"),
+        Name("train/num_gen_batches", "filter/gen_batches", note="Of the DAPO recipe."),
         Name("training/filter_groups/evicted_samples", "filter/dropped"),
-        Name("val-core/(?P<name>.+)/(acc|reward|score)/mean@(?P<k>\\d+)", "eval/{name}/avg_at_{k}", pattern=True),
+        Name(r"val-core/(?P<name>.+)/(acc|reward|score)/mean@(?P<k>\d+)", "eval/{name}/avg_at_{k}", pattern=True),
         Name(
-            "val-core/(?P<name>.+)/(acc|reward|score)/best@(?P<k>\\d+)/mean",
+            r"val-core/(?P<name>.+)/(acc|reward|score)/best@(?P<k>\d+)/mean",
             "eval/{name}/pass_at_{k}",
             pattern=True,
             fit=Fit.CLOSE,
-            note="bootstrapped best-of-k; pass@k for 0/1 scores",
+            note="Bootstrapped best of k; equals pass@k for scores of 0 and 1.",
         ),
-        Name("val-core/(?P<name>.+)/(acc|reward|score)/maj@(?P<k>\\d+)/mean", "eval/{name}/maj_at_{k}", pattern=True),
+        Name(r"val-core/(?P<name>.+)/(acc|reward|score)/maj@(?P<k>\d+)/mean", "eval/{name}/maj_at_{k}", pattern=True),
         Name("val/test_score/(?P<name>.+)", "eval/{name}", pattern=True, until="0.3"),
     ),
     ignored=(
@@ -202,12 +222,12 @@ VERL = Dialect(
         "fully_async/.*",
         "val-core/.*/(std|worst)@.*",
     ),
-    never=(
-        "reward std",
-        "share of zero-std groups",
-        "sequence-level KL",
-        "mean ratio",
-        "total reward components unless the reward returns extra info",
+    never=("reward_spread", "reward_group_spread", "zero_std_groups", "ratio"),
+    note=(
+        "Step 0 holds validation metrics only. A key that contains max or min is reduced by max or min, any other "
+        "by the mean. A batch of aborted responses gives NaN statistics; a gradient norm that is not finite skips "
+        "the update and is logged all the same. In the DAPO recipe critic/score includes the penalty for overlong "
+        "responses. Consoles up to 0.4 print three decimals, so a KL of 0.000 may be as large as 0.0005."
     ),
-    note="Non-finite values: printed as nan, JSON null; an all-aborted batch gives NaN statistics; a non-finite grad_norm skips the update but is logged. Steps: step 0 holds validation keys only. key contains max/min -> reduced by max/min, else by mean. DAPO: overlong samples are filtered by reward shaping, critic/score includes the overlong penalty.",
+    sources=("verl-project/verl v0.2, v0.3.0.post0, v0.4.0, v0.5.0, v0.6.0, v0.7.0, main",),
 )

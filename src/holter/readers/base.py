@@ -6,16 +6,18 @@ every row remembers its line. What a name *means* is the dialects' business.
 
 from __future__ import annotations
 
-import gzip
 import io
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 
+from holter.readers.encoding import as_utf8, encoding_of
+from holter.readers.unpacking import unpacked
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -37,17 +39,20 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Bytes to read, from a file or from standard input.
+    """Bytes to read, from a file, from several files of one run, or from standard input.
 
     Attributes:
         name: What messages call it: the path as the user typed it, or ``standard input``.
         path: The file, or None when the bytes came from elsewhere.
         data: The bytes, when they are not in a file.
+        parts: The files of one run that a gathering reader reads together, in the order of their names; `path` is the
+            first of them. Empty for a single file.
     """
 
     name: str
     path: Path | None = None
     data: bytes | None = None
+    parts: tuple[Path, ...] = ()
 
     @classmethod
     def of(cls, path: Path) -> Source:
@@ -55,18 +60,21 @@ class Source:
         return cls(str(path), path=path)
 
     def open(self) -> BinaryIO:
-        """A fresh stream over the bytes; ``.gz`` files are unpacked on the way."""
+        """A fresh stream over the bytes; what is packed with gzip is unpacked on the way.
+
+        Raises:
+            UnreadableLogError: While reading, when the packed bytes are damaged or unpack to an absurd size.
+        """
         if self.data is not None:
-            return io.BytesIO(self.data)
+            return unpacked(io.BytesIO(self.data), self.name)
         assert self.path is not None, "a source has a path or data"
-        if self.path.suffix == ".gz":
-            return gzip.open(self.path, "rb")  # type: ignore[return-value]
-        return self.path.open("rb")
+        return unpacked(self.path.open("rb"), self.name)
 
     def head(self) -> bytes:
-        """The first bytes, as far as they go."""
+        """The first bytes, as far as they go; UTF-8 when they are text in another encoding that can be told."""
         with self.open() as stream:
-            return stream.read(HEAD)
+            head = stream.read(HEAD)
+        return b"".join(as_utf8([head], encoding_of(head)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,6 +137,18 @@ class Reader(Protocol):
 
         Raises:
             UnreadableLogError: When nothing in the file can be read; names file, line and the way out.
+        """
+        ...
+
+
+@runtime_checkable
+class GatheringReader(Reader, Protocol):
+    """A reader whose runs may lie in several files of one folder, as event files do after a restart."""
+
+    def gathers(self, name: str) -> bool:
+        """Whether files of one folder that are called like `name` are parts of one run. Never raises.
+
+        Those of them that the reader recognises come as one source, with its `parts` in the order of their names.
         """
         ...
 

@@ -115,11 +115,10 @@ def leaves_level(
     out = np.zeros(len(x), bool)
     for scale in scales:
         r = recent(scale)
-        if len(x) < scale // 2 + r:
-            break
-        newest = trailing_median(x, r, least=3)
-        before = trailing_median(x, scale, lag=r, least=max(8, scale // 4))
-        past = trailing_median(x, 2 * r, lag=r, least=3)
+        every = max(1, r // 4)
+        newest = trailing_median(x, r, least=3, every=every)
+        before = trailing_median(x, scale, lag=r, least=max(8, scale // 4), every=every)
+        past = trailing_median(x, 2 * r, lag=r, least=3, every=every)
         with np.errstate(all="ignore"):
             if up:
                 out |= (newest > factor * before) & (newest > extreme * running_max(past))

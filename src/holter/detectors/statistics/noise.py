@@ -63,5 +63,5 @@ def noise(x: NDArray[np.float64], window: int = 80, lag: int = 0) -> Noise:
 def _median_from(x: NDArray[np.float64], start: int, window: int, lag: int) -> NDArray[np.float64]:
     out = np.full(len(x), np.nan)
     if len(x) > start:
-        out[start:] = trailing_median(x[start:], window, lag, least=5)
+        out[start:] = trailing_median(x[start:], window, lag, least=5, every=4)
     return out

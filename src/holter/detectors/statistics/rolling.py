@@ -15,7 +15,9 @@ _CHUNK = 1 << 20
 """Window entries held at once: memory stays bounded whatever the length of the run."""
 
 
-def trailing_median(x: NDArray[np.float64], length: int, lag: int = 0, least: int = 1) -> NDArray[np.float64]:
+def trailing_median(
+    x: NDArray[np.float64], length: int, lag: int = 0, least: int = 1, every: int = 1
+) -> NDArray[np.float64]:
     """Median of the `length` values that end `lag` before each one.
 
     Args:
@@ -23,21 +25,20 @@ def trailing_median(x: NDArray[np.float64], length: int, lag: int = 0, least: in
         length: Window, in logged points.
         lag: How many of the newest values to leave out; 0 includes the value itself.
         least: Fewer values than this give NaN.
+        every: Once the window is full, look at every so many points only and keep the last answer in between. The points
+            are anchored at the beginning of the run, so that a prefix says the same.
 
     Returns:
         Shape ``(n,)``.
     """
-    return _trailing(x, length, lag, least, lambda w: np.median(w, axis=-1))
+    return _trailing(x, length, lag, least, every, _medians)
 
 
-def trailing_mad(x: NDArray[np.float64], length: int, lag: int = 0, least: int = 1) -> NDArray[np.float64]:
+def trailing_mad(
+    x: NDArray[np.float64], length: int, lag: int = 0, least: int = 1, every: int = 1
+) -> NDArray[np.float64]:
     """Median absolute deviation from the window's median, scaled to a normal's standard deviation. Shape ``(n,)``."""
-
-    def mad(w: NDArray[np.float64]) -> NDArray[np.float64]:
-        out: NDArray[np.float64] = 1.4826 * np.median(np.abs(w - np.median(w, axis=-1, keepdims=True)), axis=-1)
-        return out
-
-    return _trailing(x, length, lag, least, mad)
+    return _trailing(x, length, lag, least, every, _deviations)
 
 
 def trailing_mean(x: NDArray[np.float64], length: int, lag: int = 0, least: int = 1) -> NDArray[np.float64]:
@@ -56,7 +57,8 @@ def trailing_mean(x: NDArray[np.float64], length: int, lag: int = 0, least: int 
 def running_max(x: NDArray[np.float64], lag: int = 0) -> NDArray[np.float64]:
     """Largest value up to `lag` before each one, NaN left out; -inf where there is none. Shape ``(n,)``."""
     shifted = np.full(len(x), -np.inf)
-    shifted[lag:] = np.where(np.isnan(x[: len(x) - lag]), -np.inf, x[: len(x) - lag])
+    kept = x[: max(len(x) - lag, 0)]
+    shifted[lag:] = np.where(np.isnan(kept), -np.inf, kept)
     return np.maximum.accumulate(shifted)
 
 
@@ -70,17 +72,45 @@ def _trailing(
     length: int,
     lag: int,
     least: int,
-    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    every: int,
+    statistic: Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
+    """A statistic of trailing windows; `statistic` gets rows of equal length, padded with inf, and how many count."""
     n = len(x)
     out = np.full(n, np.nan)
-    for i in range(lag, min(n, lag + length - 1)):  # windows that are not full yet
-        have = i - lag + 1
-        if have >= least:
-            out[i] = statistic(x[:have])
-    if n - lag >= length and length >= least:
-        windows = np.lib.stride_tricks.sliding_window_view(x[: n - lag], length)
-        step = max(1, _CHUNK // length)
-        for a in range(0, len(windows), step):
-            out[lag + length - 1 + a : lag + length - 1 + a + step] = statistic(windows[a : a + step])
+    least = max(least, 1)
+    partial = np.arange(lag + min(least, length) - 1, min(n, lag + length - 1))
+    if len(partial):
+        have = partial - lag + 1
+        padded = np.where(np.arange(length - 1) < have[:, None], x[np.minimum(np.arange(length - 1), n - 1)], np.inf)
+        out[partial] = statistic(padded, have)
+    full = np.arange(lag + length - 1, n)
+    if not len(full) or length < least:
+        return out
+    at = full[((full + 1) % every == 0) | (full == full[0])]
+    windows = np.lib.stride_tricks.sliding_window_view(x, length)
+    step = max(1, _CHUNK // length)
+    for a in range(0, len(at), step):
+        part = at[a : a + step]
+        out[part] = statistic(windows[part - lag - length + 1], np.full(len(part), length))
+    if every > 1:
+        newest = (full + 1) // every * every - 1
+        out[full] = out[np.maximum(newest, full[0])]
+    return out
+
+
+def _medians(rows: NDArray[np.float64], have: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Median of the first `have` entries of each row; the rest are inf."""
+    low, high = (have - 1) // 2, have // 2
+    if len(have) and have[0] == have[-1] == rows.shape[1]:
+        ordered = np.partition(rows, sorted({int(low[0]), int(high[0])}), axis=1)
+    else:
+        ordered = np.sort(rows, axis=1)
+    row = np.arange(len(rows))
+    out: NDArray[np.float64] = (ordered[row, low] + ordered[row, high]) / 2
+    return out
+
+
+def _deviations(rows: NDArray[np.float64], have: NDArray[np.int64]) -> NDArray[np.float64]:
+    out: NDArray[np.float64] = 1.4826 * _medians(np.abs(rows - _medians(rows, have)[:, None]), have)
     return out

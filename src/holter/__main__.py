@@ -1,0 +1,6 @@
+"""``python -m holter``."""
+
+from holter.cli import main
+
+if __name__ == "__main__":
+    main()

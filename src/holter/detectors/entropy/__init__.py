@@ -1,0 +1,1 @@
+"""Vital sign: how widely the policy samples. Codes HLT401-419."""

@@ -1,0 +1,1 @@
+"""Metrics that break their own definition. Codes HLT921-939."""

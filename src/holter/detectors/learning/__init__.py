@@ -1,0 +1,1 @@
+"""Vital sign: whether the policy learns at all. Codes HLT321-339."""

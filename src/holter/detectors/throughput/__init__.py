@@ -1,0 +1,1 @@
+"""Vital sign: speed. Codes HLT851-859."""

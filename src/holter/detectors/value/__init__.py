@@ -1,0 +1,1 @@
+"""Vital sign: the critic. Codes HLT601-629."""

@@ -1,0 +1,215 @@
+"""From scalars in the order of the file to rows with one step each.
+
+A *stretch* is what the parser delivers: neighbouring records of one step and different tags. Stretches of one step become
+one row, even when another step lies between them (an evaluation that arrives late). A tag that has several values at one
+step needs as many rows. When a tag goes back, the run was resumed or another one began: the stretches from there on make
+rows of their own, so that what was logged before and after the restart stays apart.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from holter.readers.base import RawColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Rows and the columns over them.
+
+    Attributes:
+        steps: Step of each row. Shape ``(rows,)``.
+        wall_time: When its first value was written, seconds since 1970, NaN where unknown. Shape ``(rows,)``.
+        columns: Values by tag, in the order in which the tags first appear.
+    """
+
+    steps: NDArray[np.int64]
+    wall_time: NDArray[np.float64]
+    columns: Mapping[str, RawColumn]
+
+
+@dataclass(slots=True, eq=False)
+class _Blocks:
+    """Blocks of stretches that hold the same tags."""
+
+    firsts: list[int] = field(default_factory=list)
+    values: list[NDArray[np.float32] | NDArray[np.float64]] = field(default_factory=list)
+
+
+class Stretches:
+    """Gathers scalars, one by one or in blocks, in time and memory linear in their number."""
+
+    def __init__(self) -> None:
+        self._steps: list[NDArray[np.int64]] = []
+        self._walls: list[NDArray[np.float64]] = []
+        self._open_steps = array("q")
+        self._open_walls = array("d")
+        self._count = 0
+        self._newest: int | None = None
+        self._newest_tags: set[str] = set()
+        self._loose: dict[str, tuple[array[int], array[float]]] = {}
+        self._blocks: dict[tuple[str, ...], _Blocks] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def close(self) -> None:
+        """The next scalar begins a new stretch, whatever its step."""
+        self._newest = None
+
+    def add(self, tag: str, step: int, wall_time: float, value: float) -> None:
+        """One scalar."""
+        if step != self._newest or tag in self._newest_tags:
+            self._newest = step
+            self._newest_tags = set()
+            self._open_steps.append(step)
+            self._open_walls.append(wall_time)
+            self._count += 1
+        self._newest_tags.add(tag)
+        column = self._loose.get(tag)
+        if column is None:
+            column = self._loose[tag] = (array("q"), array("d"))
+        column[0].append(self._count - 1)
+        column[1].append(value)
+
+    def extend(
+        self,
+        tags: tuple[str, ...],
+        steps: NDArray[np.int64],
+        wall_times: NDArray[np.float64],
+        values: NDArray[np.float32] | NDArray[np.float64],
+    ) -> None:
+        """Many stretches of the same tags.
+
+        Args:
+            tags: The tags.
+            steps: Step of each stretch. Shape ``(n,)``.
+            wall_times: Seconds since 1970. Shape ``(n,)``.
+            values: Shape ``(len(tags), n)``.
+        """
+        self._flush()
+        blocks = self._blocks.get(tags)
+        if blocks is None:
+            blocks = self._blocks[tags] = _Blocks()
+        blocks.firsts.append(self._count)
+        blocks.values.append(values)
+        self._steps.append(steps)
+        self._walls.append(wall_times)
+        self._count += len(steps)
+        self._newest, self._newest_tags = int(steps[-1]), set(tags)
+
+    def _flush(self) -> None:
+        if self._open_steps:
+            self._steps.append(np.array(self._open_steps, np.int64))
+            self._walls.append(np.array(self._open_walls, np.float64))
+            self._open_steps, self._open_walls = array("q"), array("d")
+
+    def rows(self) -> Rows:
+        """The rows gathered so far. Empties the gatherer, so that the values are not held twice."""
+        self._flush()
+        steps = np.concatenate(self._steps) if self._steps else np.empty(0, np.int64)
+        walls = np.concatenate(self._walls) if self._walls else np.empty(0)
+        columns = self._columns()
+        self.__init__()  # type: ignore[misc]
+        if (np.diff(steps) > 0).all():
+            return Rows(steps, walls, columns)
+        return _merged(steps, walls, columns)
+
+    def _columns(self) -> dict[str, RawColumn]:
+        pieces: dict[str, list[RawColumn]] = {}
+        for tags, blocks in self._blocks.items():
+            at = np.concatenate(
+                [np.arange(first, first + v.shape[1]) for first, v in zip(blocks.firsts, blocks.values, strict=True)]
+            )
+            values = np.empty((len(tags), len(at)))
+            done = 0
+            with np.errstate(invalid="ignore"):  # a signalling NaN is a value like any other
+                for block in blocks.values:
+                    values[:, done : done + block.shape[1]] = block
+                    done += block.shape[1]
+            blocks.values.clear()
+            for tag, row in zip(tags, values, strict=True):
+                pieces.setdefault(tag, []).append(RawColumn(at, row))
+        for tag, (loose_at, loose_values) in self._loose.items():
+            pieces.setdefault(tag, []).append(RawColumn(np.array(loose_at, np.int64), np.array(loose_values)))
+        self._loose.clear()
+        columns = _joined(pieces)
+        return dict(sorted(columns.items(), key=lambda item: int(item[1].at[0])))
+
+
+def _joined(pieces: dict[str, list[RawColumn]]) -> dict[str, RawColumn]:
+    """One column a tag; columns over the same rows share the array that says so."""
+    shared: dict[tuple[int, ...], tuple[NDArray[np.int64], NDArray[np.int64] | None]] = {}
+    out = {}
+    keep = [piece.at for some in pieces.values() for piece in some]  # an id names an array only while that lives
+    for tag in list(pieces):
+        some = pieces.pop(tag)
+        if len(some) == 1:
+            out[tag] = some[0]
+            continue
+        key = tuple(id(piece.at) for piece in some)
+        if key not in shared:
+            at = np.concatenate([piece.at for piece in some])
+            order = np.argsort(at, kind="stable")
+            shared[key] = at[order], order
+        at, order = shared[key]
+        out[tag] = RawColumn(at, np.concatenate([piece.values for piece in some])[order])
+    del keep
+    return out
+
+
+def _restarts(steps: NDArray[np.int64], columns: Iterable[NDArray[np.int64]]) -> Sequence[int]:
+    """Stretches at which some tag is behind: the newest step back at or before the one where the tag shows it."""
+    backs = np.flatnonzero(np.diff(steps) < 0) + 1
+    found: set[int] = set()
+    for at in columns:
+        again = at[1:][np.diff(steps[at]) < 0]
+        found.update(backs[np.searchsorted(backs, again, side="right") - 1].tolist())
+    return sorted(found)
+
+
+def _merged(steps: NDArray[np.int64], walls: NDArray[np.float64], columns: dict[str, RawColumn]) -> Rows:
+    """One row for every step between two restarts, more where a tag has more values at it."""
+    distinct = {id(column.at): column.at for column in columns.values()}
+    part = np.zeros(len(steps), np.int64)
+    part[_restarts(steps, distinct.values())] = 1
+    part = np.cumsum(part)
+    order = np.lexsort((steps, part))
+    new = np.ones(len(steps), bool)
+    new[1:] = (np.diff(steps[order]) != 0) | (np.diff(part[order]) != 0)
+    group = np.empty(len(steps), np.int64)
+    group[order] = np.cumsum(new) - 1
+
+    occurrences = {key: _occurrence(group[at]) for key, at in distinct.items()}
+    needed = np.ones(int(group.max()) + 1, np.int64)
+    for key, at in distinct.items():
+        np.maximum.at(needed, group[at], occurrences[key] + 1)
+    first = np.cumsum(needed) - needed
+    row_of = {key: first[group[at]] + occurrences[key] for key, at in distinct.items()}
+
+    wall_time = np.full(int(needed.sum()), np.nan)
+    for key, at in distinct.items():
+        wall_time[row_of[key]] = walls[at]
+    # The earliest stretch of a row says when it was written, whichever tags came later.
+    wall_time[first[group[::-1]]] = walls[::-1]
+    return Rows(
+        np.repeat(steps[order][new], needed),
+        wall_time,
+        {tag: RawColumn(row_of[id(column.at)], column.values) for tag, column in columns.items()},
+    )
+
+
+def _occurrence(group: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many entries before it are of the same group. Equal groups are neighbours."""
+    index = np.arange(len(group))
+    start = np.where(np.concatenate(([True], np.diff(group) != 0)), index, 0)
+    return index - np.maximum.accumulate(start)

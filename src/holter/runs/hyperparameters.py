@@ -1,0 +1,80 @@
+"""Hyper-parameters of a run under one name each, whatever the framework calls them.
+
+A configuration may be flat, nested (verl), dotted, or wrapped as a tracker stores it (``{"beta": {"value": 0.04}}``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.runs.run import Run
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "group_size": ("num_generations", "n_samples_per_prompt", "rollout.n", "group_size", "num_samples_per_prompt"),
+    "completion_limit": (
+        "max_completion_length",
+        "response_length",
+        "max_response_length",
+        "generate_max_len",
+        "max_new_tokens",
+    ),
+    "kl_coefficient": ("beta", "kl_coef", "init_kl_coef", "kl_loss_coef", "kl_beta"),
+    "updates_per_batch": ("num_iterations", "num_ppo_epochs", "ppo_epochs"),
+    "batch_episodes": ("batch_size", "train_batch_size", "rollout_batch_size"),
+}
+"""Our name, and the names that frameworks give it; the last part of a nested or dotted path must match."""
+
+
+def hyperparameter(run: Run, name: str) -> float | None:
+    """A hyper-parameter as a number, or None when the configuration does not say it.
+
+    Args:
+        run: The run whose configuration is asked.
+        name: A key of `NAMES`.
+    """
+    flat = dict(_flatten(run.config))
+    for wanted in NAMES[name]:
+        for path, value in flat.items():
+            if (path == wanted or path.endswith(f".{wanted}")) and _is_number(value):
+                return float(value)  # type: ignore[arg-type]
+    return None
+
+
+def reward_weights(run: Run) -> tuple[float, ...] | None:
+    """Weights of the reward functions in their order, or None when the configuration does not list them."""
+    for path, value in _flatten(run.config):
+        if path.rsplit(".", 1)[-1] == "reward_weights" and isinstance(value, list | tuple) and value:
+            if all(_is_number(w) for w in value):
+                return tuple(float(w) for w in value)
+    return None
+
+
+def algorithm(run: Run) -> str:
+    """``ppo`` (a value model learns beside the policy), ``grpo`` (advantages within a group), or empty when unknown."""
+    said = run.config.get("algorithm")
+    if isinstance(said, str) and said.lower() in ("ppo", "grpo"):
+        return said.lower()
+    if any(run.all(c) for c in ("value_loss", "explained_variance", "value_clip_fraction")):
+        return "ppo"
+    if "grpo" in run.dialect or any(run.all(c) for c in ("zero_std_groups", "groups_mixed", "reward_group_spread")):
+        return "grpo"
+    return "ppo" if "ppo" in run.dialect else ""
+
+
+def _flatten(config: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for key, value in config.items():
+        path = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            if "value" in value:
+                yield path, value["value"]
+            yield from _flatten(value, f"{path}.")
+        else:
+            yield path, value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
