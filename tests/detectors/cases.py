@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import holter.detectors
+from holter.readers.base import ColumnBuilder, RawLog
 from holter.runs.build import run_of
+from holter.runs.canonical import canonical
 from holter.runs.run import Run
 
 ROOT = Path(holter.detectors.__file__).parent
@@ -52,9 +55,20 @@ def parse(file: Path) -> list[Case]:
         }
         steps = [float(row[head.index("step")]) for row in rows]
         config = CONFIG.search(body)
-        run = run_of(steps, columns, config=tomllib.loads(config["lines"]) if config else None)
+        run = _run(steps, columns, tomllib.loads(config["lines"]) if config else {})
         cases.append(Case(file, section["title"], run, fence["lines"].strip()))
     return cases
+
+
+def _run(steps: list[float], columns: dict[str, list[float | None]], config: dict[str, object]) -> Run:
+    """Increasing steps are columns; steps that repeat or go back are read as the rows of a file, seams and all."""
+    if all(a < b for a, b in pairwise(steps)):
+        return run_of(steps, columns, config=config)
+    builder = ColumnBuilder()
+    for i, step in enumerate(steps):
+        builder.row([("step", step), *((k, c[i]) for k, c in columns.items() if c[i] is not None)], i + 1)
+    (run,) = canonical(RawLog(name="run", reader="case", rows=len(steps), columns=builder.columns(), config=config))
+    return run
 
 
 CASES = [case for file in sorted(ROOT.rglob("*.md")) for case in parse(file)]

@@ -13,10 +13,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from holter.signals.base import Estimator, Reduction, Unit
+from holter.dialects.names import loosened
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+    from holter.signals.base import Estimator, Reduction, Unit
 
 
 class Fit(StrEnum):
@@ -74,6 +76,10 @@ class Name:
     until: str = ""
     note: str = ""
 
+    def filled(self, match: re.Match[str]) -> str:
+        """The canonical key with the labels of a match filled in."""
+        return self.key.format(**{k: v or "" for k, v in match.groupdict().items()})
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:
@@ -89,11 +95,12 @@ class Signature:
     any: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
 
-    def matches(self, names: Collection[str]) -> bool:
-        """Whether a log with these raw names has this signature."""
+    def matches(self, names: Collection[str], *, loose: bool = False) -> bool:
+        """Whether a log with these raw names has this signature; `loose` lets any sign stand for a ``/``."""
 
         def hit(pattern: str) -> bool:
-            compiled = re.compile(f"(?:train/)?(?:{pattern})")
+            whole = f"(?:train/)?(?:{pattern})"
+            compiled = re.compile(loosened(whole) if loose else whole)
             return any(compiled.fullmatch(n) for n in names)
 
         return (
@@ -122,7 +129,7 @@ class Dialect:
         inherits: Name of the dialect whose table is read after this one's own.
         signatures: Any of them gives the framework away.
         priority: Asked in rising order; sub-dialects come before what they inherit from.
-        snake: Whether names are lower-cased and runs of other signs become ``_`` before matching.
+        snake: Whether names are brought to snake case before they are matched, units in brackets dropped.
         row: Raw names of a typical row, for tests.
         note: Traps that concern the whole framework.
         sources: Where the names were read: repository and version.
@@ -171,7 +178,7 @@ class Dialect:
         for pattern, name in self._patterns:
             match = pattern.fullmatch(bare)
             if match:
-                return name, name.key.format(**{k: v or "" for k, v in match.groupdict().items()})
+                return name, name.filled(match)
         return None
 
     def ignores(self, bare: str) -> bool:

@@ -49,7 +49,12 @@ DEEPSPEED_CHAT = Dialect(
             note="Versions of 2023 added the actor loss by mistake.",
         ),
         Name("Critic Loss", "loss/value_avg", note="Console only."),
-        Name("cri_loss", "loss/value_avg", note="Older consoles."),
+        Name(
+            "cri_loss",
+            "loss/value_avg",
+            fit=Fit.CLOSE,
+            note="Older consoles; versions of 2023 added the actor loss by mistake, so that it can be negative.",
+        ),
         Name("Unsupervised Loss", "loss/aux"),
         Name("unsuper_loss", "loss/aux"),
         Name("Epoch", "epoch"),

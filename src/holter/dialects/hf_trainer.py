@@ -20,6 +20,7 @@ HF_TRAINER = Dialect(
     null=Null.NAN,
     priority=430,
     signatures=(
+        Signature(any=("Training Loss",)),
         Signature(any=("rewards/margins", "rewards/chosen", "logps/chosen")),
         Signature(all=("loss", "learning_rate"), any=("epoch", "step"), none=(".*(reward|score|return|kl).*",)),
     ),
@@ -44,6 +45,9 @@ HF_TRAINER = Dialect(
             reduction=Reduction.MICRO_BATCH,
             note="Mean since the last logged row; transformers 4 rounds to four digits.",
         ),
+        Name("Step", "step", note="Of the notebook table."),
+        Name("Training Loss", "loss", note="Of the notebook table."),
+        Name("Validation Loss", "eval/loss", note="Of the notebook table."),
         Name("grad_norm", "grad_norm"),
         Name("learning_rate", "lr"),
         Name("num_input_tokens_seen", "num_tokens"),

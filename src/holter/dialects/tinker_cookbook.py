@@ -33,6 +33,8 @@ TINKER_COOKBOOK = Dialect(
         Name("progress/done_frac", "epoch", fit=Fit.CLOSE, note="Share of the planned run."),
         Name("env/all/reward/total", "reward", note="Mean reward of an episode."),
         Name("reward/mean", "reward", note="Of the minimal rl_loop recipe."),
+        Name("reward/(?P<name>(?!mean$|std$|min$|max$)[^/]+)", "rewards/{name}/mean", pattern=True, fit=Fit.CLOSE),
+        Name("policy/entropy", "entropy", fit=Fit.PROXY, note="Of hand-written loops; surprisal as a rule."),
         Name("optim/kl_sample_train_v1", "sampling/kl", estimator=Estimator.K1, reduction=Reduction.TOKEN),
         Name("optim/kl_sample_train_v2", "sampling/kl_k2", estimator=Estimator.K2, reduction=Reduction.TOKEN),
         Name(

@@ -6,6 +6,7 @@ Its worst trap: ``avg_total_reward`` is a mean over calls of reward functions, n
 from __future__ import annotations
 
 from holter.dialects.base import Dialect, Fit, Name, Signature
+from holter.signals.base import Estimator
 
 TORCHFORGE = Dialect(
     name="torchforge",
@@ -14,7 +15,16 @@ TORCHFORGE = Dialect(
     step=("step", "_step"),
     axis="global step of the metric logger",
     priority=260,
-    signatures=(Signature(any=("rl_trainer(_perf)?/.*", "buffer/sample/.*", "reward/evaluate_response/.*")),),
+    signatures=(
+        Signature(
+            any=(
+                "rl_trainer(_perf)?/.*",
+                "buffer/sample/.*",
+                "reward/evaluate_response/.*",
+                "grpo_loss/kl_divergence_mean",
+            )
+        ),
+    ),
     row=(
         "reward/evaluate_response/avg_total_reward",
         "rl_trainer/avg_loss",
@@ -23,6 +33,9 @@ TORCHFORGE = Dialect(
         "generator/generate/avg_tokens_generated",
     ),
     names=(
+        Name("grpo_loss/kl_divergence_mean", "kl", estimator=Estimator.K3, fit=Fit.CLOSE),
+        Name("grpo_loss/policy_gradient_loss", "loss/policy_avg"),
+        Name("grpo_loss/total_loss", "loss"),
         Name(
             "reward/evaluate_response/avg_total_reward",
             "reward",
@@ -53,7 +66,7 @@ TORCHFORGE = Dialect(
         "episode/.*",
         "buffer_perf/.*",
     ),
-    never=("ref_kl", "policy_kl", "entropy", "clip_fraction", "grad_norm"),
-    note="Nothing is filtered. Neither KL nor entropy is logged, so a drift of the policy cannot be seen.",
+    never=("policy_kl", "entropy", "clip_fraction", "grad_norm"),
+    note="Nothing is filtered. No entropy is logged.",
     sources=("meta-pytorch/torchforge",),
 )

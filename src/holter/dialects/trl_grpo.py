@@ -146,7 +146,7 @@ TRL_GRPO = Dialect(
         Name("tools/failure_frequency", "tools/failure_frequency"),
         Name("step_time", "step_time", since="0.26"),
         Name(
-            r"profiling/Time taken: \w+\.(_generate|_generate_single_turn|_generate_and_score_completions|vLLM\.generate|transformers\.generate)",
+            r"profiling/Time taken: \w+\.(_generate(_single_turn|_and_score_completions)?|(vLLM|transformers)\.generate)",
             "time/rollout",
             pattern=True,
             fit=Fit.PROXY,

@@ -17,7 +17,13 @@ TRL_PPO_CLASSIC = Dialect(
     priority=360,
     signatures=(
         Signature(
-            any=("ppo/mean_non_score_reward", "ppo/mean_scores", "ppo/policy/policykl", "tokens/queries_len_mean")
+            any=(
+                "ppo/mean_(non_score_reward|scores)",
+                "ppo/policy/(policykl|advantages_mean)",
+                "ppo/std_scores",
+                "env/reward_(mean|std)",
+                "tokens/(queries|responses)_len_mean",
+            )
         ),
     ),
     row=(

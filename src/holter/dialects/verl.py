@@ -19,7 +19,6 @@ VERL = Dialect(
     priority=160,
     signatures=(
         Signature(any=("critic/score/mean", "actor/pg_clipfrac", "actor/ppo_kl", "val-core/.*", "critic/rewards/mean")),
-        Signature(any=("critic_score_mean", "actor_pg_clipfrac", "actor_ppo_kl")),
     ),
     row=(
         "actor/entropy",

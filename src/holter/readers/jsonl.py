@@ -1,64 +1,97 @@
-"""JSON Lines: one object a row."""
+"""JSON Lines: one object a line, as trainers write them while they run.
+
+Also lines of Python dictionaries as ``print`` shows them. A line that is broken costs that line; an unfinished last line is
+not a row yet.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
-from holter.readers.base import ColumnBuilder, RawLog, Skipped
+from holter.errors import UnreadableLogError
+from holter.readers.encoding import is_text
+from holter.readers.json_document import logs
+from holter.readers.json_tables import tables
+from holter.readers.json_text import loads_record
+from holter.readers.lines import Lines
+from holter.readers.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holter.readers.base import Source
+    from holter.readers.base import RawLog, Source
+
+_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
 
 
 class Jsonl:
-    """Reads ``.jsonl`` files."""
+    """Reads ``.jsonl`` files, and any file whose first line is an object."""
 
     name = "jsonl"
-    title = "JSON Lines"
-    priority = 50
+    title = "JSON Lines, one object a line"
+    priority = 200
 
     def recognises(self, name: str, head: bytes) -> bool:
-        """By suffix, or by a first line that is a JSON object."""
-        return name.removesuffix(".gz").endswith(".jsonl") or head.lstrip()[:1] == b"{"
+        """By suffix, or by a first line that is a whole object, or the beginning of one that `head` cuts."""
+        if not is_text(head):
+            return False
+        if name.lower().removesuffix(".gz").endswith(_SUFFIXES):
+            return True
+        first, ended, _ = head.lstrip().partition(b"\n")
+        if first[:1] != b"{" or not first[1:].strip():
+            return False
+        if not ended:
+            return True
+        try:
+            return isinstance(loads_record(first.strip()), dict)
+        except ValueError:
+            return False
 
     def read(self, source: Source) -> Iterator[RawLog]:
-        """One log."""
-        import json
+        """One log.
 
-        builder = ColumnBuilder()
-        skipped = []
-        with source.open() as stream:
-            for number, line in enumerate(stream, start=1):
-                if not line.strip():
-                    continue
-                try:
-                    said = orjson.loads(line)
-                except orjson.JSONDecodeError:
-                    try:
-                        said = json.loads(line)
-                    except ValueError as error:
-                        skipped.append(Skipped(source.name, number, f"not a JSON object: {error}"))
-                        continue
-                builder.row(
-                    (
-                        (k, None if v is None else float(v))
-                        for k, v in said.items()
-                        if v is None or isinstance(v, int | float)
-                    ),
-                    number,
-                )
-        yield RawLog(
-            name=source.name,
-            reader=self.name,
-            rows=len(builder),
-            columns=builder.columns(),
-            lines=builder.lines(),
-            skipped=tuple(skipped),
-        )
+        Raises:
+            UnreadableLogError: When no line is a record of a training run.
+        """
+        records = Records(source.name)
+        lines = Lines(source)
+        add, skip = records.add, records.skip
+        broken: tuple[int, str] | None = None
+        only: dict[str, object] | None = None
+        for number, line in lines:
+            stripped = line.strip()
+            if not stripped:
+                continue
+            if broken is not None:
+                skip(*broken)
+                broken = None
+            try:
+                record = loads_record(stripped)
+            except ValueError as error:
+                broken = number, str(error)
+                continue
+            if type(record) is dict:
+                if only is None and not len(records.table):
+                    only = record
+                add(record, number, nested=stripped.find(b"{", 1) > 0)
+            else:
+                skip(number, f"a row is an object with names, not {_kind(record)}")
+        if broken is not None:
+            if lines.ended or not len(records.table):
+                skip(*broken)
+            else:
+                records.notes.append("the last line is not finished yet, so it is not a row")
+        records.skipped += lines.skipped
+        if len(records.table) <= 1 and only is not None and tables(only):
+            yield from logs(source, self.name, only, tuple(lines.notes))
+            return
+        if not len(records.table) and not records.skipped and not records.config:
+            raise UnreadableLogError.of(source.name, "it holds no record, so there is nothing to read yet.")
+        yield records.log(source.name, self.name, notes=lines.notes)
+
+
+def _kind(value: object) -> str:
+    return {list: "a list", str: "a text", type(None): "null"}.get(type(value), "a number")
 
 
 JSONL = Jsonl()

@@ -98,7 +98,7 @@ def scalar(value: object) -> float | Gap:
             return math.inf if value > 0 else -math.inf
     if value is None:
         return Gap.NULL
-    return number(value) if isinstance(value, str) and value else Gap.OTHER
+    return number(value) if isinstance(value, str) else Gap.OTHER
 
 
 _PAIR = re.compile(rf"\s*({_PLAIN.pattern}|-?nan|-?inf)\s*(?:\||±|\+/-|\+-)\s*({_PLAIN.pattern}|nan|inf)\s*", re.ASCII)

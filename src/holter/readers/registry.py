@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 from holter import discovery, readers
 from holter.errors import UnreadableLogError
 from holter.readers.base import Reader
+from holter.readers.foreign import foreign
 
 if TYPE_CHECKING:
-    from holter.readers.base import Source
+    from collections.abc import Iterator
+
+    from holter.readers.base import RawLog, Source
+
+_FORMATS = (
+    "`holter list readers` shows the formats: JSON lines, CSV, trainer_state.json, event files and tables pasted as text work."
+)
 
 
 def _is_reader(value: object) -> bool:
@@ -23,20 +30,53 @@ def all_readers() -> dict[str, Reader]:
     return discovery.members(readers, "readers", _is_reader, lambda r: r.name)
 
 
+def readers_for(name: str, head: bytes) -> Iterator[Reader]:
+    """The readers that recognise a file called `name` with these first bytes, the surest first."""
+    for reader in sorted(all_readers().values(), key=lambda r: (r.priority, r.name)):
+        if reader.recognises(name, head):
+            yield reader
+
+
 def reader_for(source: Source) -> Reader:
-    """The reader that takes `source`, decided by its name, then by its first bytes.
+    """The reader that takes `source`, decided by its name and its first bytes.
 
     Raises:
         UnreadableLogError: When the file is empty or no reader recognises it.
     """
     head = source.head()
     if not head.strip():
-        raise UnreadableLogError.of(source.name, "the file is empty, so there is nothing to read yet.")
-    for reader in sorted(all_readers().values(), key=lambda r: (r.priority, r.name)):
-        if reader.recognises(source.name, head):
-            return reader
-    raise UnreadableLogError.of(
-        source.name,
-        "no reader recognises this file.",
-        "`holter list readers` shows the formats; JSON lines, CSV, trainer_state.json, event files and pasted tables work.",
-    )
+        raise UnreadableLogError.of(source.name, "it is empty, so there is nothing to read yet.")
+    for reader in readers_for(source.name, head):
+        return reader
+    raise _unrecognised(source, head)
+
+
+def _unrecognised(source: Source, head: bytes) -> UnreadableLogError:
+    seems = foreign(head)
+    if seems is not None:
+        return UnreadableLogError.of(source.name, f"this is {seems[0]}.", seems[1])
+    return UnreadableLogError.of(source.name, "no reader recognises this file.", _FORMATS)
+
+
+def read(source: Source) -> list[RawLog]:
+    """The logs in `source`, by the first reader that recognises it and can read it.
+
+    Raises:
+        UnreadableLogError: When none can; the reason is that of the surest reader.
+    """
+    head = source.head()
+    if not head.strip():
+        raise UnreadableLogError.of(source.name, "it is empty, so there is nothing to read yet.")
+    first: UnreadableLogError | None = None
+    for reader in readers_for(source.name, head):
+        try:
+            found = list(reader.read(source))
+        except UnreadableLogError as error:
+            first = first or error
+            continue
+        if found:
+            return found
+    seems = foreign(head)
+    if seems is not None:
+        raise UnreadableLogError.of(source.name, f"this is {seems[0]}.", seems[1]) from first
+    raise first or _unrecognised(source, head)

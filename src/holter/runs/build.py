@@ -8,7 +8,8 @@ import numpy as np
 
 from holter.dialects.base import Fit
 from holter.errors import UnknownNameError
-from holter.runs.run import Run, Series, Split
+from holter.runs.derive import derived
+from holter.runs.run import Run, Series, signal_of
 from holter.signals import catalog
 
 if TYPE_CHECKING:
@@ -36,18 +37,16 @@ def run_of(
     at_steps = np.asarray(steps, np.float64)
     series = {}
     for key, column in columns.items():
-        bare = key.removeprefix("eval/")
-        direct = catalog.find(key)
-        found = direct if direct is not None and direct[0].key != "eval/{name}" else catalog.find(bare) or direct
+        found = signal_of(key)
         if found is None:
             raise UnknownNameError.of("signal", key, catalog.catalog())
-        signal, labels = found
+        signal, labels, split = found
         at = np.asarray([i for i, v in enumerate(column) if v is not None], np.int64)
         series[key] = Series(
             key=key,
             metric=key,
             signal=signal,
-            split=Split.EVAL if key.startswith("eval/") else Split.TRAIN,
+            split=split,
             labels=labels,
             unit=signal.unit,
             estimator=signal.estimator,
@@ -63,6 +62,6 @@ def run_of(
         dialect="canonical",
         step_axis="step",
         steps=at_steps,
-        series=series,
+        series={**series, **derived(series)},
         config=dict(config or {}),
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.dialects.base import Null
-from holter.dialects.registry import detect, dialect, is_ignored, lineage, meaning
-from holter.runs.run import Run, Series, Split, Unknown
-from holter.runs.segments import segments, shares_steps
-from holter.signals import catalog
+from holter.dialects.base import Fit, Null
+from holter.dialects.registry import detect, dialect, is_ignored, lineage, meaning, never
+from holter.runs.derive import derived
+from holter.runs.kl_unit import with_kl_unit
+from holter.runs.run import Run, Series, Unknown, signal_of
+from holter.runs.segments import segments
+from holter.runs.step_axis import step_axis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,12 +24,14 @@ if TYPE_CHECKING:
     from holter.dialects.registry import Meaning
     from holter.readers.base import RawColumn, RawLog
     from holter.runs.segments import Segment
+    from holter.runs.step_axis import StepAxis
 
-ROW_AXIS = "row number (the log has no step column)"
+NEVER_ABSENT = ("axis", "lr", "step_time", "length")
+"""Concepts that a trainer logs in every row of its own: a null there is a hole in a table that someone joined."""
 
 
 def canonical(log: RawLog, *, speaks: str | None = None) -> list[Run]:
-    """The runs in one raw log.
+    """The runs in one raw log; none when it has no rows.
 
     A step that goes back to the beginning starts another run; a step that goes back into the middle is a resume, and the
     newest row of a step wins. Rows that share a step (a training and an evaluation row) become one.
@@ -36,13 +41,16 @@ def canonical(log: RawLog, *, speaks: str | None = None) -> list[Run]:
         speaks: Name of the dialect, when the caller knows better than the signatures.
     """
     spoken = dialect(speaks) if speaks else detect(log.columns.keys())
-    axis, steps = _step_axis(log, spoken)
-    metrics = [column.at for raw, column in log.columns.items() if not _is_axis(spoken, raw)]
-    if shares_steps(steps, metrics):
-        axis, steps = f"row number ({axis} repeats from row to row)", np.arange(1, log.rows + 1, dtype=np.float64)
-    parts = segments(steps, metrics)
+    meanings = {raw: meaning(spoken, raw) for raw in log.columns}
+    metrics = [column.at for raw, column in log.columns.items() if not _is_axis(meanings[raw], raw)]
+    axis = step_axis(log, spoken, meanings, metrics)
+    columns, empty = _without_holes(log, spoken, meanings)
+    notes = [*log.notes, *axis.notes]
+    if empty:
+        notes.append(f"null in every row: {', '.join(empty)}.")
+    parts = segments(axis.steps, metrics)
     return [
-        _one_run(log, spoken, axis, steps, part, _named(log.name, number, len(parts)))
+        _Part(log, spoken, meanings, columns, axis, part).run(_named(log.name, number, len(parts)), tuple(notes))
         for number, part in enumerate(parts, start=1)
     ]
 
@@ -51,140 +59,150 @@ def _named(name: str, number: int, count: int) -> str:
     return name if count == 1 else f"{name} (run {number} of {count})"
 
 
-def _is_axis(spoken: Dialect, raw: str) -> bool:
-    found = meaning(spoken, raw)
+def _is_axis(found: Meaning | None, raw: str) -> bool:
     if found is None:
-        return False
-    looked_up = catalog.find(found.key)
+        return raw == "_step" or raw.endswith("/_step")
+    looked_up = signal_of(found.full_key)
     return looked_up is not None and looked_up[0].concept == "axis"
 
 
-def _step_axis(log: RawLog, spoken: Dialect) -> tuple[str, NDArray[np.float64]]:
-    """The column that counts steps, and its value on every row."""
-    candidates = [raw for table in lineage(spoken) for raw in table.step]
-    prefixes = ["", *(p for table in lineage(spoken) for p in table.prefixes)]
-    lowered = {k.lower(): k for k in reversed(list(log.columns))}
-    for raw in candidates:
-        for prefix in prefixes:
-            key = lowered.get(f"{prefix}{raw}".lower())
-            if key is None:
-                continue
-            column = log.columns[key]
-            finite = np.isfinite(column.values)
-            if not finite.any():
-                continue
-            return f"{spoken.axis} ({key})", _fill(column, finite, log.rows)
-    return ROW_AXIS, np.arange(1, log.rows + 1, dtype=np.float64)
+def _without_holes(
+    log: RawLog, spoken: Dialect, meanings: Mapping[str, Meaning | None]
+) -> tuple[dict[str, RawColumn], list[str]]:
+    """The columns, with nulls taken out where they stand for "not logged", and the names that hold nothing else.
 
-
-def _fill(column: RawColumn, finite: NDArray[np.bool_], rows: int) -> NDArray[np.float64]:
-    """A step for every row: rows that do not say theirs belong to the step before."""
-    at, values = column.at[finite], column.values[finite]
-    newest = np.searchsorted(at, np.arange(rows), side="right") - 1
-    return values[np.maximum(newest, 0)]
-
-
-def _one_run(log: RawLog, spoken: Dialect, axis: str, all_steps: NDArray[np.float64], part: Segment, name: str) -> Run:
-    first, end = part.first, part.end
-    unique, row_of = np.unique(all_steps[first:end], return_inverse=True)
-    replaced_rows: set[int] = set(np.flatnonzero(part.void).tolist())
-    known: dict[str, Meaning] = {}
-    series: dict[str, Series] = {}
-    unknown: dict[str, Unknown] = {}
-    null_is_value = next((t.null for t in lineage(spoken)), Null.ABSENT) is Null.NAN
+    In some frameworks a null is a value, a NaN that JSON cannot write. But where every column has an entry in every row, and
+    even a learning rate is null somewhere, the nulls are the holes of a table that was joined from rows of several kinds.
+    """
+    is_value = spoken.null is Null.NAN and not _is_joined_table(log, meanings)
+    out: dict[str, RawColumn] = {}
+    empty = []
     for raw, column in log.columns.items():
-        inside = (column.at >= first) & (column.at < end)
-        if column.null is not None and not null_is_value:
-            inside &= ~column.null
-        local = column.at[inside] - first
-        keep = ~part.void[local]
-        local, values = local[keep], column.values[inside][keep]
-        if not len(local):
+        if column.null is None or is_value:
+            out[raw] = column
             continue
-        rows = row_of[local]
-        newest = _last_of_each(rows)
-        older = local[~newest]
-        local, rows, values = local[newest], rows[newest].astype(np.int64), values[newest]
-        order = np.argsort(rows, kind="stable")
-        rows, values = rows[order], values[order]
-        found = meaning(spoken, raw)
-        made = _series(raw, found, rows, unique[rows], values) if found is not None else None
-        if found is None or made is None:
-            if not is_ignored(spoken, raw):
-                unknown[raw] = Unknown(raw, rows, values)
-            continue
-        if made.concept != "axis":
-            replaced_rows.update(older.tolist())
-        before = known.get(made.key)
-        if before is None or _precedes(spoken, found, before):
-            known[made.key] = found
-            series[made.key] = made
-    resumes = tuple(sorted({int(row_of[r]) for r in part.resumes}))
-    never = tuple(dict.fromkeys(c for table in lineage(spoken) for c in table.never))
-    return Run(
-        name=name,
-        path=log.name,
-        dialect=spoken.name,
-        step_axis=axis,
-        steps=unique,
-        series=_axes_last(series),
-        unknown=unknown,
-        config=dict(log.config),
-        resumes=resumes,
-        repeated=len(replaced_rows),
-        never=never,
-        skipped=log.skipped,
-        notes=log.notes,
-    )
+        keep = ~column.null
+        if keep.any():
+            out[raw] = type(column)(column.at[keep], column.values[keep])
+        else:
+            empty.append(raw)
+    return out, empty
 
 
-def _last_of_each(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which entries are the last one of their row."""
-    if len(rows) < 2 or (rows[1:] > rows[:-1]).all():
-        return np.ones(len(rows), bool)
-    keep = np.zeros(len(rows), bool)
-    _, last = np.unique(rows[::-1], return_index=True)
-    keep[len(rows) - 1 - last] = True
-    return keep
+def _is_joined_table(log: RawLog, meanings: Mapping[str, Meaning | None]) -> bool:
+    if any(len(column.at) < log.rows for column in log.columns.values()):
+        return False
+    for raw, column in log.columns.items():
+        found = meanings[raw]
+        looked_up = signal_of(found.full_key) if found is not None and column.null is not None else None
+        if looked_up is not None and looked_up[0].concept in NEVER_ABSENT:
+            return True
+    return False
 
 
-def _precedes(spoken: Dialect, one: Meaning, other: Meaning) -> bool:
-    """Whether `one` comes before `other` in the lineage's tables."""
-    order = {id(n): i for i, n in enumerate(n for table in lineage(spoken) for n in table.names)}
-    return order.get(id(one.name), len(order)) < order.get(id(other.name), len(order))
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One run's rows of a log, on their way to becoming a run."""
+
+    log: RawLog
+    spoken: Dialect
+    meanings: Mapping[str, Meaning | None]
+    columns: Mapping[str, RawColumn]
+    axis: StepAxis
+    part: Segment
+
+    def run(self, name: str, notes: tuple[str, ...]) -> Run:
+        unique, row_of = np.unique(self.axis.steps[self.part.first : self.part.end], return_inverse=True)
+        replaced = self.part.void.copy()
+        by_key: dict[str, Series] = {}
+        spare: dict[str, Series] = {}
+        unknown: dict[str, Unknown] = {}
+        order = {id(n): i for i, n in enumerate(n for table in lineage(self.spoken) for n in table.names)}
+        place: dict[str, int] = {}
+        for raw, column in self.columns.items():
+            rows, values, older = self._newest(column, row_of)
+            if not len(rows):
+                continue
+            found = self.meanings[raw]
+            made = _series(raw, found, rows, unique, values) if found is not None else None
+            if found is None or made is None:
+                if not is_ignored(self.spoken, raw):
+                    unknown[raw] = Unknown(raw, rows, values)
+                continue
+            if made.concept != "axis":
+                replaced[older] = True
+            mine = order.get(id(found.name), len(order))
+            before = by_key.get(made.key)
+            if before is not None and place[made.key] <= mine:
+                spare[raw] = made
+                continue
+            if before is not None:
+                spare[before.metric] = before
+            by_key[made.key], place[made.key] = made, mine
+        series, kl_note = with_kl_unit(_axes_last(by_key), self.spoken)
+        series |= derived(series)
+        held = {s.concept for s in series.values()}
+        return Run(
+            name=name,
+            path=self.log.name,
+            dialect=self.spoken.name,
+            step_axis=self.axis.says,
+            steps=unique,
+            series=series,
+            spare=spare,
+            unknown=unknown,
+            config=dict(self.log.config),
+            resumes=tuple(sorted({int(row_of[r]) for r in self.part.resumes})),
+            repeated=int(np.count_nonzero(replaced)),
+            never=tuple(c for c in never(self.spoken) if c not in held),
+            skipped=self.log.skipped,
+            notes=(*notes, kl_note) if kl_note else notes,
+        )
+
+    def _newest(
+        self, column: RawColumn, row_of: NDArray[np.intp]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+        """Run rows and values of a column, the newest value of each row; and the log rows whose values are not the newest."""
+        first, end = self.part.first, self.part.end
+        low, high = np.searchsorted(column.at, (first, end))
+        local, values = column.at[low:high] - first, column.values[low:high]
+        if self.part.resumes:
+            keep = ~self.part.void[local]
+            local, values = local[keep], values[keep]
+        rows = row_of[local].astype(np.int64, copy=False)
+        if (np.diff(rows) > 0).all():
+            return rows, values, local[:0]
+        by_row = np.argsort(rows, kind="stable")
+        last = np.append(np.diff(rows[by_row]) > 0, True)
+        newest = by_row[last]
+        return rows[newest], values[newest], local[by_row[~last]]
 
 
 def _series(
-    raw: str,
-    found: Meaning,
-    at: NDArray[np.int64],
-    steps: NDArray[np.float64],
-    values: NDArray[np.float64],
+    raw: str, found: Meaning, at: NDArray[np.int64], steps: NDArray[np.float64], values: NDArray[np.float64]
 ) -> Series | None:
-    looked_up = catalog.find(found.key)
+    looked_up = signal_of(found.full_key)
     if looked_up is None:
         return None
-    signal, labels = looked_up
+    signal, labels, split = looked_up
     name = found.name
     with np.errstate(all="ignore"):
         if name.power != 1.0:
             values = values**name.power
         if name.scale != 1.0 or name.offset != 0.0:
             values = name.offset + name.scale * values
-    evaluation = found.evaluation or found.key.startswith("eval/")
-    key = found.key if not found.evaluation or found.key.startswith("eval/") else f"eval/{found.key}"
     return Series(
-        key=key,
+        key=found.full_key,
         metric=raw,
         signal=signal,
-        split=Split.EVAL if evaluation else Split.TRAIN,
+        split=split,
         labels=labels,
         unit=name.unit or signal.unit,
-        estimator=name.estimator or signal.estimator,
-        reduction=name.reduction or signal.reduction,
+        estimator=name.estimator or (None if name.fit is Fit.PROXY else signal.estimator),
+        reduction=name.reduction or (None if name.fit is Fit.PROXY else signal.reduction),
         fit=name.fit,
         at=at,
-        steps=steps,
+        steps=steps if len(at) == len(steps) else steps[at],
         values=values,
     )
 

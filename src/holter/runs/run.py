@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.dialects.base import Fit
+from holter.signals import catalog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,9 +27,29 @@ class Split(StrEnum):
     EVAL = "eval"
 
 
+ANY_SCORE = "eval/{name}"
+"""Key of the signal that stands for every evaluation score without a signal of its own."""
+
+
+def signal_of(key: str) -> tuple[Signal, dict[str, str], Split] | None:
+    """The signal that a canonical key names, the labels in it, and the data it was measured on.
+
+    ``eval/reward`` is a signal of its own; ``eval/kl`` is ``kl``, evaluated; ``eval/helpful`` is a score of that name.
+    """
+    split = Split.EVAL if key.startswith("eval/") else Split.TRAIN
+    direct = catalog.find(key)
+    if direct is None or direct[0].key == ANY_SCORE:
+        bare = catalog.find(key.removeprefix("eval/"))
+        direct = bare if bare is not None else direct
+    return None if direct is None else (*direct, split)
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Series:
     """One signal's values over the rows of a run. NaN is a value that was logged, never a gap.
+
+    A derived series was not logged: it follows from others by arithmetic. Its `metric` is the formula over the names of the
+    log (``1 - completions/eos_ratio``), so that a finding that quotes it says what it quotes, and `inputs` are those names.
 
     Attributes:
         key: Canonical key with labels filled in; ``eval/...`` for evaluation series.
@@ -43,6 +64,8 @@ class Series:
         at: Row positions of the run that hold a value, increasing. Shape ``(n,)``.
         steps: Steps of those rows. Shape ``(n,)``.
         values: Values in `unit`. Shape ``(n,)``.
+        derived: Whether it was computed from other series instead of read from the log.
+        inputs: Raw names that a derived series was computed from.
     """
 
     key: str
@@ -57,6 +80,8 @@ class Series:
     at: NDArray[np.int64]
     steps: NDArray[np.float64]
     values: NDArray[np.float64]
+    derived: bool = False
+    inputs: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -104,12 +129,14 @@ class Run:
         dialect: Name of the dialect its log speaks.
         step_axis: What a step is here, in words, with the raw name it came from.
         steps: Step of each row, strictly increasing. Shape ``(n,)``.
-        series: Series by canonical key.
+        series: Series by canonical key; what was logged first, what was derived last.
+        spare: Series by raw name whose canonical key another raw name of the log already gave; kept and shown, but no
+            detector asks for them.
         unknown: Names nobody knows, by raw name.
         config: Hyper-parameters, as far as the log or the caller gives them.
         resumes: Row positions at which the log went back and a newer segment replaced the older one.
         repeated: Number of older rows that a newer row of the same step replaced.
-        never: Concepts that this dialect's framework never logs.
+        never: Concepts that this dialect's framework never logs, and that this log does not hold either.
         skipped: What could not be read.
         notes: Remarks on how the log was read.
     """
@@ -120,6 +147,7 @@ class Run:
     step_axis: str
     steps: NDArray[np.float64]
     series: Mapping[str, Series]
+    spare: Mapping[str, Series] = field(default_factory=dict)
     unknown: Mapping[str, Unknown] = field(default_factory=dict)
     config: Mapping[str, object] = field(default_factory=dict)
     resumes: tuple[int, ...] = ()
@@ -138,14 +166,14 @@ class Run:
         return self.series[key]
 
     def get(self, concept: str, split: Split = Split.TRAIN) -> Series | None:
-        """The best series of a concept: lowest rank of its signal, then most values. None when there is none."""
+        """The best series of a concept, as `all` orders them. None when there is none."""
         found = self.all(concept, split)
         return found[0] if found else None
 
     def all(self, concept: str, split: Split = Split.TRAIN) -> list[Series]:
-        """Every series of a concept, the best first: lowest rank, then best fit, then most values."""
+        """Every series of a concept, the best first: logged, lowest rank of its signal, best fit, most values."""
         found = [s for s in self.series.values() if s.concept == concept and s.split is split and len(s)]
-        return sorted(found, key=lambda s: (s.signal.rank, list(Fit).index(s.fit), -len(s), s.key))
+        return sorted(found, key=lambda s: (s.derived, s.signal.rank, list(Fit).index(s.fit), -len(s), s.key))
 
     def until(self, step: float) -> Run:
         """The run as it stood when `step` had just been logged."""
@@ -154,6 +182,7 @@ class Run:
             self,
             steps=self.steps[:n],
             series={k: s.where(s.at < n) for k, s in self.series.items()},
+            spare={k: s.where(s.at < n) for k, s in self.spare.items()},
             unknown={k: Unknown(u.metric, u.at[u.at < n], u.values[u.at < n]) for k, u in self.unknown.items()},
             resumes=tuple(r for r in self.resumes if r < n),
         )

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 CPU_CHUNK_BYTES = 2 << 20
-"""Size of a work buffer on a CPU: two of them stay in cache."""
+"""A work buffer's share of each CPU thread: two of them stay in the core's cache."""
+CPU_THREADS = 8
+"""Threads counted for the size of a work buffer; more would trade memory for nothing."""
 DEVICE_CHUNK_BYTES = 128 << 20
 """Size of a work buffer on an accelerator: enough to fill it, small beside the logits."""
 FLOOR = -1e4
@@ -109,7 +111,8 @@ def _sweep(
 
     vocabulary = rows.shape[1]
     count = rows.shape[0] if chosen is None else chosen.shape[0]
-    budget = CPU_CHUNK_BYTES if rows.device.type == "cpu" else DEVICE_CHUNK_BYTES
+    on_cpu = rows.device.type == "cpu"
+    budget = CPU_CHUNK_BYTES * min(CPU_THREADS, torch.get_num_threads()) if on_cpu else DEVICE_CHUNK_BYTES
     size = max(1, min(count, budget // max(1, vocabulary * wide.itemsize)))
     shifted_buffer, weights_buffer = (rows.new_empty((size, vocabulary), dtype=wide) for _ in range(2))
     for first in range(0, count, size):
@@ -157,10 +160,12 @@ def _fused() -> Any:  # noqa: ANN401
             wide = torch.float64 if rows.dtype == torch.float64 else torch.float32
             logprobs, entropy, log_partitions = (rows.new_zeros(rows.shape[0], dtype=wide) for _ in range(3))
             for at, shifted, weights in _sweep(rows, chosen, scale, wide):
-                # The largest shifted logit is 0, so the largest probability is one over the partition sum.
-                log_partition = weights.amax(-1).log().neg()
+                # The largest shifted logit is 0, so the largest probability is one over the partition sum. A softmax adds
+                # its terms up one by one; over a large vocabulary that is off by 1e-5, which the pairwise sum takes out.
+                total = weights.sum(-1)
+                log_partition = (total / weights.amax(-1)).log()
                 logprobs[at] = shifted.gather(-1, tokens[at].unsqueeze(-1)).squeeze(-1) - log_partition
-                entropy[at] = log_partition - _expectation(weights, shifted)
+                entropy[at] = log_partition - _expectation(weights, shifted) / total
                 log_partitions[at] = log_partition
             entropy.clamp_(min=0.0)
             ctx.save_for_backward(rows, tokens, chosen, log_partitions, entropy)

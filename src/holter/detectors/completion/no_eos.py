@@ -95,17 +95,18 @@ class NoEos(Detector):
             yield from self._all_cut(run, cut.finite())
 
     def _none(self, run: Run, ends: Series, says: str) -> Iterator[Finding]:
-        for episode in episodes(_from_the_start(ends.values == 0, self.share)):
+        lengths_equal = _equally_long(run, ends, self.same) == 1
+        for episode in episodes(_from_the_start(np.where(ends.values == 0, 1.0, 0.0), self.share)):
             evidence = [quote(ends, sorted({0, episode.last}), says)]
-            equal = _equally_long(run, ends, self.same)[episode.last]
+            equal = bool(lengths_equal[episode.last])
             if equal:
                 evidence += _lengths(run, int(ends.at[episode.last]))
             title = f"{ends.metric} is 0 from the first row on: {says}"
-            yield self._say(run, ends, episode, title, evidence, [SHORT_LIMIT, OTHER_STOP], sure=bool(equal))
+            yield self._say(run, ends, episode, title, evidence, [SHORT_LIMIT, OTHER_STOP], sure=equal)
 
     def _all_cut(self, run: Run, cut: Series) -> Iterator[Finding]:
-        flags = (cut.values >= 1 - self.same) & _equally_long(run, cut, self.same)
-        for episode in episodes(_from_the_start(flags, self.share)):
+        hits = np.where(cut.values >= 1 - self.same, _equally_long(run, cut, self.same), 0.0)
+        for episode in episodes(_from_the_start(hits, self.share)):
             lengths = _lengths(run, int(cut.at[episode.last]))
             evidence = [quote(cut, sorted({0, episode.last}), "every completion is cut"), *lengths]
             title = (
@@ -115,7 +116,7 @@ class NoEos(Detector):
             yield self._say(run, cut, episode, title, evidence, [SHORT_LIMIT], sure=True)
 
     def _too_many(self, run: Run, count: Series) -> Iterator[Finding]:
-        batch = _episodes_per_row(run, count)
+        batch = episodes_per_row(run, count)
         with np.errstate(all="ignore"):
             flags = count.values > self.more * batch
         for episode in episodes(flags):
@@ -156,11 +157,16 @@ class NoEos(Detector):
     ) -> Finding:
         over = not episode.active
         return self.finding(
-            Severity.INFO if over and episode.last < 20 else Severity.CRITICAL if sure and not over else Severity.WARNING,
+            Severity.INFO
+            if over and episode.last < 20
+            else Severity.CRITICAL
+            if sure and not over
+            else Severity.WARNING,
             Confidence.CERTAIN,
             title,
             run=run,
-            first=int(series.at[episode.raised]),
+            first=int(series.at[0 if episode.raised <= 1 else episode.raised]),
+            raised=int(series.at[episode.raised]),
             last=int(series.at[episode.last]),
             active=episode.active,
             evidence=evidence,
@@ -169,24 +175,31 @@ class NoEos(Detector):
         )
 
 
-def _from_the_start(hits: NDArray[np.bool_], share: float) -> NDArray[np.bool_]:
-    """Where `share` of all rows so far are hits, the first among them."""
-    if not len(hits) or not hits[0]:
+def _from_the_start(hits: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
+    """Where `share` of all rows so far are hits (1), misses (0) or unknown (NaN), the first known one among the hits."""
+    known = np.isfinite(hits)
+    hit = known & (hits == 1)
+    if not hit.any() or not hit[np.argmax(known)]:
         return np.zeros(len(hits), bool)
-    return np.asarray(np.cumsum(hits) >= share * np.arange(1, len(hits) + 1)) & hits
+    return np.asarray(hit & (np.cumsum(hit) >= share * np.cumsum(known)))
 
 
-def _equally_long(run: Run, series: Series, same: float) -> NDArray[np.bool_]:
-    """On which rows of `series` all completions are equally long: shortest = longest, or a mean that never moved."""
+def _equally_long(run: Run, series: Series, same: float) -> NDArray[np.float64]:
+    """On which rows of `series` all completions are equally long: shortest = longest, or a mean that never moved.
+
+    Returns:
+        1, 0, or NaN where it cannot be told. Shape ``(len(series),)``.
+    """
     shortest, longest = (on_rows(run.get(c), series.at) for c in ("length_min", "length_max"))
+    mean = newest_on_rows(run.get("length"), series.at)
     with np.errstate(all="ignore"):
-        equal: NDArray[np.bool_] = (longest > 0) & (longest - shortest <= same * longest)
-        mean = newest_on_rows(run.get("length"), series.at)
-        seen = np.where(np.isfinite(mean), mean, -np.inf)
-        high, low = np.maximum.accumulate(seen), np.minimum.accumulate(np.where(np.isfinite(mean), mean, np.inf))
-        still = (high > 0) & (high - low <= same * high) & (np.arange(len(mean)) > 0)
-    known = np.isfinite(shortest) & np.isfinite(longest)
-    return np.where(known, equal, still)
+        equal = (longest > 0) & (longest - shortest <= same * longest)
+        seen = np.isfinite(mean)
+        high = np.maximum.accumulate(np.where(seen, mean, -np.inf))
+        low = np.minimum.accumulate(np.where(seen, mean, np.inf))
+        still = (high > 0) & (high - low <= same * high)
+    told = np.where(np.cumsum(seen) > 1, still.astype(np.float64), np.nan)
+    return np.where(np.isfinite(shortest) & np.isfinite(longest), equal.astype(np.float64), told)
 
 
 def _lengths(run: Run, row: int) -> list[Evidence]:
@@ -199,7 +212,7 @@ def _lengths(run: Run, row: int) -> list[Evidence]:
     return out[:2]
 
 
-def _episodes_per_row(run: Run, series: Series) -> NDArray[np.float64]:
+def episodes_per_row(run: Run, series: Series) -> NDArray[np.float64]:
     """Completions behind each row of `series`: what the episode counter gained; NaN where it cannot be told."""
     counter = run.series.get("episode")
     fixed = hyperparameter(run, "batch_episodes")

@@ -9,7 +9,7 @@ to the limit is also the earliest free sign of several diseases: it moves before
 The median of the last 5 logged fractions is above `level`, lies `rise` above the lowest such median so far, and the rise is
 clear of the noise; or the median of the last 10 (of all, while there are fewer) is above `most`, even from the first row on.
 It is certain, and critical, when every one of those rows is at `nearly_all` or more and the reward does not rise. A stretch
-that ended after a few rows is an info.
+that ended after a few rows is an info, and so is a share above `level` that was there from the beginning and stays.
 
 ## What to do
 - Look at a few completions: do they end in a sensible place if they are given room?
@@ -89,7 +89,9 @@ class Truncation(Detector):
     z: float = limit(4.0, unit="sd of the median", help="rising: needs to be clearer of the noise", low=0.0)
     most: float = limit(0.5, unit="fraction", help="any time: ignores smaller shares", low=0.0, high=1.0)
     nearly_all: float = limit(0.9, unit="fraction", help="needs more to call it certain", low=0.0, high=1.0)
-    brief: int = limit(20, unit="logged points", help="calls longer stretches a passing matter once they are over", low=1)
+    brief: int = limit(
+        20, unit="logged points", help="calls longer stretches a passing matter once they are over", low=1
+    )
 
     def check(self, run: Run) -> Iterator[Finding]:
         """One finding a stretch of rows with too many truncated completions."""
@@ -98,8 +100,12 @@ class Truncation(Detector):
         cut = series.finite()
         x = cut.values
         ten = trailing_median(x, 10)
-        for episode in episodes(self._rising(x) | (ten > self.most)):
+        hot = self._rising(x) | (ten > self.most)
+        for episode in episodes(hot):
             yield self._say(run, cut, episode, ten)
+        steady = np.flatnonzero(trailing_median(x, 10, least=10) > self.level)
+        if len(steady) and not hot.any():
+            yield self._steady(run, cut, int(steady[0]), int(steady[-1]))
 
     def _rising(self, x: NDArray[np.float64]) -> NDArray[np.bool_]:
         five = trailing_median(x, 5, least=5)
@@ -119,7 +125,9 @@ class Truncation(Detector):
         if not episode.active and episode.last - i < self.brief:
             severity = Severity.INFO
         before = "from the first row on" if best == 0 else f"{number(100 * float(x[best - 1]))} % before"
-        title = f"{number(100 * float(np.median(shown)))} % of completions are cut at the limit ({cut.metric}, {before})"
+        title = (
+            f"{number(100 * float(np.median(shown)))} % of completions are cut at the limit ({cut.metric}, {before})"
+        )
         return self.finding(
             severity,
             Confidence.CERTAIN if certain else Confidence.MODERATE if len(x) >= 10 else Confidence.PATTERN,
@@ -134,6 +142,21 @@ class Truncation(Detector):
             advice=ADVICE,
             alternatives=ALTERNATIVES,
             against=("the reward rises all the same",) if learning else (),
+        )
+
+    def _steady(self, run: Run, cut: Series, raised: int, last: int) -> Finding:
+        return self.finding(
+            Severity.INFO,
+            Confidence.MODERATE,
+            f"{number(100 * float(np.median(cut.values[raised - 9 : last + 1])))} % of completions are cut at the limit, "
+            f"neither rising nor falling away ({cut.metric})",
+            run=run,
+            first=int(cut.at[raised - 9]),
+            last=int(cut.at[last]),
+            raised=int(cut.at[raised]),
+            evidence=[quote(cut, sorted({raised - 9, raised, last}), "share of completions that were cut")],
+            advice=ADVICE[:1],
+            alternatives=ALTERNATIVES[:1],
         )
 
     def _evidence(self, run: Run, cut: Series, episode: Episode, best: int) -> Iterator[Evidence]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from holter.detectors.statistics.episodes import persist
 from holter.detectors.statistics.noise import noise
-from holter.detectors.statistics.rolling import running_max, trailing_mean
+from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,8 +27,7 @@ START = 5
 def spread_or_less(x: NDArray[np.float64], lag: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Noise and autocorrelation of `x`, with a fallback where most points are equal.
 
-    A median of differences is exactly zero on a sparse reward, or on one that has not moved yet; the mean square is not,
-    unless the series is constant.
+    A median of differences is exactly zero on a sparse reward; the mean square over everything so far is not.
 
     Args:
         x: Finite values in step order. Shape ``(n,)``.
@@ -40,8 +39,7 @@ def spread_or_less(x: NDArray[np.float64], lag: int) -> tuple[NDArray[np.float64
     grain = noise(x, lag=lag)
     squares = np.full(len(x), np.nan)
     if len(x) > 2:
-        squares[2:] = (x[2:] - 2 * x[1:-1] + x[:-2]) ** 2 / 6
-        squares[2:] = _lagged(trailing_mean(squares[2:], 80, least=3), lag)
+        squares[2:] = _lagged(trailing_mean((x[2:] - 2 * x[1:-1] + x[:-2]) ** 2 / 6, len(x), least=3), lag)
     rough = np.sqrt(np.maximum(squares, 0.0))
     sd = np.where(np.nan_to_num(grain.sd) > 0, grain.sd, rough)
     return sd, grain.rho
@@ -84,8 +82,25 @@ def falls_from_best(
             fall = best - block
             gain = best - start
             hit = (fall > z * se) & (fall > least) & ((fall > share * gain) | (gain < 3 * se))
+        sparse = _repeats(x)
+        if (hit & sparse).any():
+            hit &= ~sparse | _most_of_the_block(x, r)
         out |= persist(hit, min(r, 5), min(r, 5))
     out[:warm] = False
+    return out
+
+
+def _repeats(x: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Where more than a quarter of the values so far repeat the one before, as sparse rewards do. Shape ``(n,)``."""
+    same = np.concatenate(([0], np.cumsum(np.diff(x) == 0)))
+    out: NDArray[np.bool_] = same > 0.25 * np.arange(len(x))
+    return out
+
+
+def _most_of_the_block(x: NDArray[np.float64], r: int) -> NDArray[np.bool_]:
+    """Where the median of the newest block is below the best earlier one: a single hit of a sparse reward is no level."""
+    middle = trailing_median(x, r, least=r)
+    out: NDArray[np.bool_] = middle < running_max(middle, lag=r)
     return out
 
 

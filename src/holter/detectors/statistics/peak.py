@@ -51,7 +51,6 @@ def rise_then_fall(e: NDArray[np.float64], stderr: NDArray[np.float64] | None = 
     """
     n = len(e)
     out = Peak(np.zeros(n), np.zeros(n, np.int64), np.array(e), np.array(e), np.full(n, np.nan))
-    up = rising_errors(e)
     for k in range(2, n):
         if stderr is None:
             sd = max(scatter(e[: k + 1]), floor * float(np.abs(e[: k + 1]).max()))
@@ -60,14 +59,24 @@ def rise_then_fall(e: NDArray[np.float64], stderr: NDArray[np.float64] | None = 
         out.sd[k] = sd
         if not sd > 0:
             continue
-        # Falling through the points from j on is rising through them backwards.
-        down = rising_errors(e[k::-1])
-        total = np.concatenate((up[:k] + down[k - 1 :: -1], up[k : k + 1]))
+        calm = without_outliers(e[: k + 1])
+        up = rising_errors(calm)
+        down = rising_errors(calm[::-1])  # falling through the points from j on is rising through them backwards
+        total = np.concatenate((up[:k] + down[k - 1 :: -1], up[k:]))
         j = int(np.argmin(total))
         out.ratio[k] = max(float(up[k] - total[j]), 0.0) / sd**2
         out.at[k] = j
-        out.height[k] = rising(e[: j + 1])[-1]
-        out.now[k] = rising(e[k:j:-1])[0] if j < k else out.height[k]
+        out.height[k] = rising(calm[: j + 1])[-1]
+        out.now[k] = rising(calm[k:j:-1])[0] if j < k else out.height[k]
+    return out
+
+
+def without_outliers(e: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Median of each inner point and its two neighbours: one lucky evaluation is no peak. The ends stay. Shape ``(n,)``."""
+    if len(e) < 6:
+        return e
+    out = e.copy()
+    out[1:-1] = np.median(np.stack((e[:-2], e[1:-1], e[2:])), axis=0)
     return out
 
 

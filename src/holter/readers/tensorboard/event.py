@@ -24,7 +24,7 @@ from holter.readers.tensorboard.wire import (
 )
 
 _WALL_TIME, _STEP, _FILE_VERSION, _SUMMARY = 1, 2, 3, 5
-_ASIDE = {4: "graph", 6: "log message", 7: "session mark", 8: "graph trace", 9: "graph", 10: "source mark"}
+_ASIDE = {4: "graph", 6: "log message", 8: "graph trace", 9: "graph"}
 _KNOWN = {_WALL_TIME: FIXED64, _STEP: VARINT, _FILE_VERSION: BYTES, _SUMMARY: BYTES}
 _VALUE = 1
 _TAG, _SIMPLE_VALUE, _TENSOR, _METADATA = 1, 2, 8, 9

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,7 +42,18 @@ class _Blocks:
     """Blocks of stretches that hold the same tags."""
 
     firsts: list[int] = field(default_factory=list)
-    values: list[NDArray[np.float32] | NDArray[np.float64]] = field(default_factory=list)
+    values: list[NDArray[np.floating[Any]]] = field(default_factory=list)
+
+    def joined(self, tags: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Stretch of each value, shape ``(n,)``, and the values, shape ``(tags, n)``."""
+        at = np.concatenate([np.arange(f, f + v.shape[1]) for f, v in zip(self.firsts, self.values, strict=True)])
+        values = np.empty((tags, len(at)))
+        done = 0
+        with np.errstate(invalid="ignore"):  # a signalling NaN is a value like any other
+            for block in self.values:
+                values[:, done : done + block.shape[1]] = block
+                done += block.shape[1]
+        return at, values
 
 
 class Stretches:
@@ -56,6 +67,7 @@ class Stretches:
         self._count = 0
         self._newest: int | None = None
         self._newest_tags: set[str] = set()
+        self._tags: dict[str, None] = {}
         self._loose: dict[str, tuple[array[int], array[float]]] = {}
         self._blocks: dict[tuple[str, ...], _Blocks] = {}
 
@@ -66,18 +78,25 @@ class Stretches:
         """The next scalar begins a new stretch, whatever its step."""
         self._newest = None
 
-    def add(self, tag: str, step: int, wall_time: float, value: float) -> None:
-        """One scalar."""
-        if step != self._newest or tag in self._newest_tags:
-            self._newest = step
-            self._newest_tags = set()
-            self._open_steps.append(step)
-            self._open_walls.append(wall_time)
-            self._count += 1
+    def opens(self, tag: str, step: int) -> bool:
+        """Whether a scalar would begin a new stretch."""
+        return step != self._newest or tag in self._newest_tags
+
+    def open(self, step: int, wall_time: float) -> None:
+        """Begin a stretch."""
+        self._newest = step
+        self._newest_tags = set()
+        self._open_steps.append(step)
+        self._open_walls.append(wall_time)
+        self._count += 1
+
+    def add(self, tag: str, value: float) -> None:
+        """One scalar of the newest stretch."""
         self._newest_tags.add(tag)
         column = self._loose.get(tag)
         if column is None:
             column = self._loose[tag] = (array("q"), array("d"))
+            self._tags.setdefault(tag)
         column[0].append(self._count - 1)
         column[1].append(value)
 
@@ -86,7 +105,7 @@ class Stretches:
         tags: tuple[str, ...],
         steps: NDArray[np.int64],
         wall_times: NDArray[np.float64],
-        values: NDArray[np.float32] | NDArray[np.float64],
+        values: NDArray[np.floating[Any]],
     ) -> None:
         """Many stretches of the same tags.
 
@@ -100,6 +119,7 @@ class Stretches:
         blocks = self._blocks.get(tags)
         if blocks is None:
             blocks = self._blocks[tags] = _Blocks()
+            self._tags.update(dict.fromkeys(tags))
         blocks.firsts.append(self._count)
         blocks.values.append(values)
         self._steps.append(steps)
@@ -114,45 +134,33 @@ class Stretches:
             self._open_steps, self._open_walls = array("q"), array("d")
 
     def rows(self) -> Rows:
-        """The rows gathered so far. Empties the gatherer, so that the values are not held twice."""
+        """The rows gathered so far."""
         self._flush()
         steps = np.concatenate(self._steps) if self._steps else np.empty(0, np.int64)
         walls = np.concatenate(self._walls) if self._walls else np.empty(0)
         columns = self._columns()
-        self.__init__()  # type: ignore[misc]
         if (np.diff(steps) > 0).all():
             return Rows(steps, walls, columns)
         return _merged(steps, walls, columns)
 
     def _columns(self) -> dict[str, RawColumn]:
-        pieces: dict[str, list[RawColumn]] = {}
+        pieces: dict[str, list[RawColumn]] = {tag: [] for tag in self._tags}
         for tags, blocks in self._blocks.items():
-            at = np.concatenate(
-                [np.arange(first, first + v.shape[1]) for first, v in zip(blocks.firsts, blocks.values, strict=True)]
-            )
-            values = np.empty((len(tags), len(at)))
-            done = 0
-            with np.errstate(invalid="ignore"):  # a signalling NaN is a value like any other
-                for block in blocks.values:
-                    values[:, done : done + block.shape[1]] = block
-                    done += block.shape[1]
-            blocks.values.clear()
+            at, values = blocks.joined(len(tags))
             for tag, row in zip(tags, values, strict=True):
-                pieces.setdefault(tag, []).append(RawColumn(at, row))
+                pieces[tag].append(RawColumn(at, row))
+        same: dict[bytes, NDArray[np.int64]] = {}
         for tag, (loose_at, loose_values) in self._loose.items():
-            pieces.setdefault(tag, []).append(RawColumn(np.array(loose_at, np.int64), np.array(loose_values)))
-        self._loose.clear()
-        columns = _joined(pieces)
-        return dict(sorted(columns.items(), key=lambda item: int(item[1].at[0])))
+            at = same.setdefault(loose_at.tobytes(), np.array(loose_at, np.int64))
+            pieces[tag].append(RawColumn(at, np.array(loose_values)))
+        return _joined(pieces)
 
 
-def _joined(pieces: dict[str, list[RawColumn]]) -> dict[str, RawColumn]:
+def _joined(pieces: Mapping[str, Sequence[RawColumn]]) -> dict[str, RawColumn]:
     """One column a tag; columns over the same rows share the array that says so."""
-    shared: dict[tuple[int, ...], tuple[NDArray[np.int64], NDArray[np.int64] | None]] = {}
+    shared: dict[tuple[int, ...], tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
     out = {}
-    keep = [piece.at for some in pieces.values() for piece in some]  # an id names an array only while that lives
-    for tag in list(pieces):
-        some = pieces.pop(tag)
+    for tag, some in pieces.items():
         if len(some) == 1:
             out[tag] = some[0]
             continue
@@ -163,7 +171,6 @@ def _joined(pieces: dict[str, list[RawColumn]]) -> dict[str, RawColumn]:
             shared[key] = at[order], order
         at, order = shared[key]
         out[tag] = RawColumn(at, np.concatenate([piece.values for piece in some])[order])
-    del keep
     return out
 
 

@@ -111,7 +111,9 @@ def _numbers(data: bytes, dtype: int, field: int, kind: int, start: int, stop: i
     """The numbers of one field, none for a field of another kind."""
     if field == _TENSOR_CONTENT and kind == BYTES:
         if dtype == _BFLOAT16:
-            return [Number(_from_bits(bits, dtype)) for (bits,) in struct.iter_unpack("<H", data[start : stop & ~1])][:2]
+            return [Number(_from_bits(bits, dtype)) for (bits,) in struct.iter_unpack("<H", data[start : stop & ~1])][
+                :2
+            ]
         return _fixed(data, _CONTENT.get(dtype, ""), start, stop)
     if field in _PACKED:
         form, alone = _PACKED[field]

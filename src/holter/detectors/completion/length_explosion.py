@@ -1,0 +1,126 @@
+"""Completions grow out of proportion, without reward to show for it or into the length limit.
+
+## Why it matters
+Length is the cheapest way to please many rewards: much of what reinforcement learning from human feedback gains is
+length. Every step gets slower, memory runs out, and at the limit the answers are cut. With GRPO's per-sequence loss, wrong
+answers get longer for no other reason than that their gradient is divided by their length.
+
+## When it fires
+The median of the newest lengths is `factor` times that of the points before and a new extreme, or lies far beyond the line
+through them (`z` robust standard deviations and `ratio` times), and at the same time one of these holds: the reward does not
+rise, or `at_limit` of the completions are cut. Growth with a rising reward and room to spare is what reasoning looks like,
+and is not reported.
+
+## What to do
+- Read the longest completions: reasoning, padding, or repetition?
+- Use a loss without length bias (`dapo`, `dr_grpo`), or penalise length beyond what the task needs.
+- Check whether the reward pays for length: correlate the two over the samples of one step.
+- Where the entropy rises with it, treat that first.
+
+## When it is wrong
+A curriculum that moves to longer tasks; a limit raised in mid-run; a reward that is logged too sparsely to be seen rising.
+
+## References
+Singhal et al., "A Long Way to Go: Investigating Length Correlations in RLHF" (2023). Liu et al., "Understanding R1-Zero-Like
+Training" (2025).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.alignment import newest_on_rows
+from holter.detectors.statistics.breaks import breaks_trend, leaves_level
+from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.progress import near_best, rises
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.detectors.statistics.episodes import Episode
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run, Series
+
+ADVICE = (
+    "Read the longest completions: reasoning, padding, or repetition?",
+    "Use a loss without length bias (dapo, dr_grpo), or penalise length beyond what the task needs.",
+    "Correlate reward and length over the samples of one step: does the reward pay for length?",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthExplosion(Detector):
+    """HLT804."""
+
+    name: ClassVar = "length-explosion"
+    code: ClassVar = "HLT804"
+    since: ClassVar = "0.1"
+    says: ClassVar = "completions grow out of proportion"
+    needs: ClassVar = (Need(concepts=("length", "length_median"), points=13, log="the mean completion length"),)
+    uses: ClassVar = ("reward", "truncation")
+    explains: ClassVar = ("truncation", "throughput-rot")
+    explained_by: ClassVar = ("entropy-explosion", "reward-hacking", "kl-runaway", "policy-divergence")
+
+    factor: float = limit(2.0, unit="x", help="needs more growth over the median before", low=1.0)
+    z: float = limit(6.0, unit="robust sd", help="needs a clearer break of the trend", low=2.0)
+    ratio: float = limit(1.5, unit="x", help="needs a larger break of the trend", low=1.0)
+    at_limit: float = limit(0.1, unit="fraction", help="needs more truncation to call it a run into the limit", low=0.0)
+    brief: int = limit(
+        20, unit="logged points", help="calls longer stretches a passing matter once they are over", low=1
+    )
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Growth that the reward does not explain, or that hits the limit."""
+        series = run.get("length") or run.get("length_median")
+        assert series is not None
+        length = series.finite().where(series.finite().values > 0)
+        grows = leaves_level(length.values, factor=self.factor, extreme=1.1) | breaks_trend(
+            length.values, z=self.z, ratio=self.ratio, log=True
+        )
+        reward = run.get("reward")
+        paid = rises(reward, length.at) | near_best(reward, length.at)
+        with np.errstate(all="ignore"):
+            cut = newest_on_rows(run.get("truncation"), length.at) > self.at_limit
+        for episode in episodes(grows & (~paid | cut)):
+            yield self._say(run, length, episode, paid=bool(paid[episode.raised]), cut=bool(cut[episode.last]))
+
+    def _say(self, run: Run, length: Series, episode: Episode, *, paid: bool, cut: bool) -> Finding:
+        x, i = length.values, episode.raised
+        first, low, late = onset(np.log(x), i, window=200)
+        before = float(np.median(x[max(0, first - 5) : max(first, 1)]))
+        shown = sorted({max(first - 1, 0), i, episode.last})
+        evidence = [quote(length, shown, f"{length.signal.phrase}: {number(before)} before")]
+        why = "while the reward does not rise"
+        if cut and (truncated := run.get("truncation")) is not None:
+            j = int(truncated.upto(length.at[[episode.last]])[0])
+            evidence.append(quote(truncated, [j], "completions reach the limit"))
+            why = f"into the limit ({truncated.metric} {number(truncated.values[j])})"
+        brief = not episode.active and episode.last - i < self.brief
+        return self.finding(
+            Severity.INFO if brief else Severity.WARNING,
+            Confidence.STRONG if cut and not paid else Confidence.MODERATE,
+            f"{length.metric} grows from {number(before)} to {number(x[episode.last])} tokens {why}",
+            run=run,
+            first=int(length.at[first]),
+            last=int(length.at[episode.last]),
+            raised=int(length.at[i]),
+            onset=(int(length.at[low]), int(length.at[late])),
+            active=episode.active,
+            evidence=evidence,
+            advice=ADVICE,
+            alternatives=(
+                Alternative(
+                    says="the tasks got longer", check="compare prompts and reference answers across the onset"
+                ),
+                Alternative(
+                    says="reasoning that will pay later",
+                    check="hold a sample against one from before: is it still on topic?",
+                ),
+            ),
+            against=("the reward rises with it",) if paid else (),
+        )

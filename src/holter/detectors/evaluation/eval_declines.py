@@ -1,0 +1,202 @@
+"""A held-out score falls from its best, and the reward does not rise either.
+
+## Why it matters
+Training is doing harm and is not even paid for it. The policy has usually been damaged by an update, or forgets what the
+reward does not ask for; every further step is worth less than the checkpoint at the peak.
+
+## When it fires
+On the same test of the evidence as `reward-hacking` (rise-then-fall fits better than never-falls, by a likelihood ratio above
+`ratio` twice running, and `share` of the gain or `part` of the best level is lost; block means for dense evidence), when the
+reward has not risen by `rise` standard errors since the peak. The trained reward on held-out prompts counts here as well.
+With three to eight evaluations it reports a pattern when the score falls three times in a row and `agree` other signals moved.
+
+## What to do
+- Go back to the checkpoint at the peak.
+- Look at what moved first: KL, entropy and completion length tell a damaged policy from a slowly forgetting one.
+- Lower the learning rate, or raise the KL coefficient.
+
+## When it is wrong
+An evaluation on few items, an evaluation whose prompts or decoding settings were changed on the way, a curriculum that leaves
+the evaluated task behind on purpose.
+
+## References
+Ouyang et al., "Training language models to follow instructions with human feedback" (2022), on the alignment tax. Frisen,
+"Unimodal regression" (1986).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.evaluation.falls import Fall, fallen, falls
+from holter.detectors.evaluation.held_out import SAME, SCORES, held_out, own_evaluations
+from holter.detectors.reward.company import MOVES, company
+from holter.detectors.reward.progress import Progress
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from holter.findings.finding import Finding, Unchecked
+    from holter.runs.run import Run, Series
+
+WINDOW = 20
+"""Values of the reward averaged before it is compared."""
+
+ADVICE = (
+    "Go back to the checkpoint at the peak of the evaluation.",
+    "See which signal moved first: KL, entropy and length tell a damaged policy from a slowly forgetting one.",
+    "Lower the learning rate, or raise the KL coefficient.",
+)
+
+ALTERNATIVES = (
+    Alternative(
+        says="the evaluation is too noisy, or its prompts or decoding were changed",
+        check="evaluate the checkpoint at the peak and the newest one again, on more items",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalDeclines(Detector):
+    """HLT342."""
+
+    name: ClassVar = "eval-declines"
+    code: ClassVar = "HLT342"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=(*SCORES, *SAME), points=3, split="any", log="an evaluation, from step 0 on"),)
+    uses: ClassVar = ("reward", *(m.concept for m in MOVES))
+
+    ratio: float = limit(12.0, unit="likelihood ratio", help="needs a clearer fall", low=4.0)
+    share: float = limit(0.4, unit="of the gain", help="needs a larger fall", low=0.0, high=1.0)
+    part: float = limit(0.1, unit="of the best level", help="needs a larger fall", low=0.0, high=1.0)
+    z: float = limit(6.0, unit="standard errors", help="dense evidence: needs a clearer fall", low=2.0)
+    rise: float = limit(2.0, unit="standard errors", help="calls more runs unrewarded", low=0.0)
+    agree: int = limit(2, unit="signals", help="short logs: more signals must agree", low=1)
+
+    def check(self, run: Run) -> Iterator[Finding | Unchecked]:
+        """Every held-out score; falls that overlap are one finding."""
+        progress = Progress.of(run)
+        scores = [s.finite() for s in [*held_out(run), *(own for own, _ in own_evaluations(run))]]
+        scores = [s for s in scores if len(s) >= 3]
+        if not scores:
+            yield self.unchecked("no held-out score in this log; log an evaluation, from step 0 on.", ["eval_score"])
+            return
+        found: list[tuple[int, Series, Fall, bool]] = []
+        for score in scores:
+            judged = fallen(run, score, ratio=self.ratio, share=self.share, part=self.part, z=self.z)
+            unpaid = self._not_paid(progress, score, judged.peak)
+            later = np.flatnonzero(judged.flags & ~unpaid)
+            for fall in falls(score, judged, unpaid):
+                paid = bool(((later > fall.raised) & (later <= fall.last)).any())
+                found.append((int(score.at[fall.raised]), score, fall, paid))
+        found.sort(key=lambda item: (item[0], item[1].key))
+        while found:
+            _, score, fall, paid = found.pop(0)
+            end = len(run) if fall.active else int(score.at[fall.last])
+            also = [(s, f) for at, s, f, _ in found if at <= end]
+            paid |= any(p for at, _, _, p in found if at <= end)
+            found = [item for item in found if item[0] > end]
+            yield self._finding(run, progress, score, fall, also, paid=paid)
+        for score in scores:
+            yield from self._short(run, progress, score)
+
+    def _not_paid(self, progress: Progress | None, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Where the reward neither rose since the peak nor stands where an earlier rise had taken it."""
+        if progress is None:
+            return np.ones(len(score), bool)
+        start = np.full(len(score), progress.series.at[0])
+        since = progress.z(score.at[peak], score.at, WINDOW)
+        overall = progress.z(start, score.at, WINDOW)
+        return ~((since > self.rise) | ((since > -self.rise) & (overall > 2 * self.rise)))
+
+    def _finding(
+        self,
+        run: Run,
+        progress: Progress | None,
+        score: Series,
+        fall: Fall,
+        also: list[tuple[Series, Fall]],
+        *,
+        paid: bool,
+    ) -> Finding:
+        peak, raised = int(score.at[fall.peak]), int(score.at[fall.raised])
+        began = int(score.at[fall.began])
+        others = company(run, int(score.at[fall.began - 1]), raised)
+        lasting = fall.active or any(f.active for _, f in also)
+        says = f"{number(fall.height - fall.level)} below its best"
+        if not np.isnan(fall.ratio):
+            says += f"; rising and then falling fits {number(fall.ratio)} (likelihood ratio) better than never falling"
+        evidence = [
+            quote(score, [fall.peak, fall.raised], says),
+            *(quote(s, [f.peak, f.raised], f"{s.metric} falls as well") for s, f in also[:3]),
+            *others,
+        ]
+        if progress is not None:
+            reward = progress.series
+            i = np.maximum(reward.upto(np.asarray([peak, raised])), 0).tolist()
+            change = number(progress.change(peak, raised, WINDOW))
+            evidence.append(
+                quote(reward, i, f"the reward changed by {change} over the same rows, not a rise beyond its noise")
+            )
+        severity = Severity.CRITICAL if len(others) >= self.agree else Severity.WARNING
+        ending = ", and no reward pays for it"
+        if not lasting:
+            severity, ending = Severity.INFO, ending + "; it came back"
+        elif paid:
+            severity, ending = (
+                Severity.INFO,
+                "; the reward did not rise at first, but later it did (see reward-hacking)",
+            )
+        return self.finding(
+            severity,
+            Confidence.STRONG if others or also else Confidence.MODERATE,
+            f"{score.metric} falls from {number(fall.height)} to {number(fall.level)}{ending}",
+            run=run,
+            first=began,
+            last=len(run) - 1 if lasting else int(score.at[fall.last]),
+            raised=raised,
+            onset=(peak, began),
+            active=lasting,
+            evidence=evidence,
+            advice=ADVICE,
+            alternatives=ALTERNATIVES,
+        )
+
+    def _short(self, run: Run, progress: Progress | None, score: Series) -> Iterator[Finding]:
+        """Three to eight evaluations: three falls in a row, and enough other signals that moved."""
+        e = score.values
+        for k in range(3, min(len(e), 8)):
+            since = e[k - 3 : k + 1]
+            if not (np.diff(since) < 0).all() or since[0] - since[-1] < 2.5 * self.part * abs(since[0]):
+                continue
+            early, late = int(score.at[k - 3]), int(score.at[k])
+            if progress is not None and progress.change(early, late, 3) > 0:
+                continue
+            others = company(run, early, late)
+            if len(others) < self.agree:
+                continue
+            back = np.flatnonzero(e[k + 1 :] > (since[0] + since[-1]) / 2)
+            lasting = not len(back)
+            yield self.finding(
+                Severity.WARNING if lasting else Severity.INFO,
+                Confidence.PATTERN,
+                f"{score.metric} falls three times in a row, from {number(since[0])} to {number(since[-1])}, "
+                f"and {len(others)} other signals moved with it",
+                run=run,
+                first=int(score.at[k - 2]),
+                last=len(run) - 1 if lasting else int(score.at[k + int(back[0])]),
+                raised=late,
+                onset=(early, int(score.at[k - 2])),
+                active=lasting,
+                evidence=[quote(score, range(k - 3, k + 1), "three falls in a row; too few for statistics"), *others],
+                advice=ADVICE,
+                alternatives=ALTERNATIVES,
+            )
+            return

@@ -1,0 +1,177 @@
+"""Whether held-out evidence has fallen from its best: few evaluations by their shape, dense series by block means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from holter.detectors.statistics.drawdown import falls_from_best
+from holter.detectors.statistics.episodes import onset
+from holter.detectors.statistics.peak import MOST, rise_then_fall
+from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from holter.runs.run import Run, Series
+
+SIZE_KEYS = ("eval_size", "eval_samples", "num_eval_samples", "eval_dataset_size", "max_eval_samples")
+"""Configuration keys that say how many items one evaluation has."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fallen:
+    """For every evaluation, whether the series has fallen from its best, judged from the evaluations up to it.
+
+    Attributes:
+        flags: Whether it has, by a material and significant amount. Shape ``(n,)``.
+        peak: Position of the best. Shape ``(n,)``.
+        height: Level at the best. Shape ``(n,)``.
+        level: Level now. Shape ``(n,)``.
+        ratio: Likelihood ratio of rise-then-fall against never-falls; NaN where block means were compared. Shape ``(n,)``.
+    """
+
+    flags: NDArray[np.bool_]
+    peak: NDArray[np.int64]
+    height: NDArray[np.float64]
+    level: NDArray[np.float64]
+    ratio: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """One fall of one series. All are positions in the series.
+
+    Attributes:
+        peak: Where it was best before.
+        began: Where the fall began, from values up to `raised`.
+        raised: Where the fall could first be said.
+        last: Last position that still shows it.
+        active: Whether it still holds at the end.
+        height: Level at the best.
+        level: Level when it was raised.
+        ratio: Likelihood ratio when it was raised; NaN where block means were compared.
+    """
+
+    peak: int
+    began: int
+    raised: int
+    last: int
+    active: bool
+    height: float
+    level: float
+    ratio: float
+
+
+def fallen(run: Run, series: Series, *, ratio: float, share: float, part: float, z: float) -> Fallen:
+    """Judge a finite series.
+
+    Args:
+        run: For the size of its evaluations, where the configuration says it.
+        series: Evidence, higher being better.
+        ratio: Likelihood ratio to exceed at two evaluations in a row, or two and a half times that at one.
+        share: Share of what was gained that must be lost.
+        part: Share of the best level that must be lost where little was gained.
+        z: Standard errors to exceed for dense series.
+    """
+    e = series.values
+    n, few = len(e), min(len(e), MOST)
+    errors = stderr(run, series)
+    shape = rise_then_fall(e[:few], None if errors is None else errors[:few])
+    k = np.arange(few)
+    loss = shape.height - shape.now
+    first = float(np.median(e[:3])) if n else 0.0
+    gain = np.maximum(shape.height - first, 0.0)
+    material = loss > np.maximum(share * gain, part * np.abs(shape.height))
+    # A start that was never reached again is one evaluation and may be luck, so its fall has to be larger.
+    material &= (shape.at > 0) | (loss > 2.5 * part * np.abs(shape.height))
+    clear = (shape.ratio > ratio) & material & (k - shape.at >= 2) & (k >= 4)
+    flags = np.zeros(n, bool)
+    flags[:few] = (clear & np.concatenate((clear[:1], clear[:-1]))) | (clear & (shape.ratio > 2.5 * ratio))
+    peak, height, level = np.zeros(n, np.int64), np.full(n, np.nan), np.full(n, np.nan)
+    odds = np.full(n, np.nan)
+    peak[:few], height[:few], level[:few], odds[:few] = shape.at, shape.height, shape.now, shape.ratio
+    if n > MOST:
+        block = trailing_mean(e, 10, least=10)
+        best = running_max(block, lag=10)
+        dense = falls_from_best(e, z=z, share=share, least=part * np.abs(np.nan_to_num(best, neginf=0.0)), warm=MOST)
+        flags[MOST:] = dense[MOST:]
+        peak[MOST:] = np.maximum(_where_best(block, lag=10)[MOST:] - 4, 0)
+        height[MOST:], level[MOST:] = best[MOST:], block[MOST:]
+    return Fallen(flags, peak, height, level, odds)
+
+
+def falls(series: Series, judged: Fallen, raise_at: NDArray[np.bool_]) -> list[Fall]:
+    """Falls of a series: raised where asked, held until half of the loss is made good.
+
+    Args:
+        series: The finite series that was judged.
+        judged: What `fallen` said.
+        raise_at: Positions at which a fall may be raised. Shape ``(n,)``.
+    """
+    quiet, smooth = (10, 5) if _is_dense(series) else (3, 3)
+    calm = trailing_median(series.values, smooth)
+    out: list[Fall] = []
+    starts = np.flatnonzero(raise_at & judged.flags)
+    position, n = -1, len(series)
+    for k in starts.tolist():
+        if k <= position:
+            continue
+        height, level = float(judged.height[k]), float(judged.level[k])
+        above = calm[k:] > (height + level) / 2
+        runs = np.flatnonzero(np.convolve(above, np.ones(quiet), "valid") >= quiet) if len(above) >= quiet else []
+        end = k + int(runs[0]) if len(runs) else n
+        peak = int(judged.peak[k])
+        began = min(max(peak + 1, onset(series.values, k, window=k - peak + 2)[0]), k)
+        out.append(Fall(peak, began, k, max(end - 1, k), end == n, height, level, float(judged.ratio[k])))
+        position = end + quiet - 1
+    return out
+
+
+def stderr(run: Run, series: Series) -> NDArray[np.float64] | None:
+    """Standard error of each evaluation, from its own series or from the size of the evaluation; None where unknown."""
+    for key in (f"{series.key}/stderr", f"{series.key}_stderr"):
+        other = run.series.get(key)
+        if other is not None:
+            at = other.upto(series.at)
+            if (at >= 0).all():
+                found: NDArray[np.float64] = other.values[at]
+                if np.isfinite(found).all() and (found > 0).any():
+                    return found
+    size = _size(run.config)
+    values = series.values
+    if size and len(values) and values.min() >= 0.0 and values.max() <= 1.0:
+        share = np.clip(values, 1.0 / (size + 2), 1 - 1.0 / (size + 2))
+        binomial: NDArray[np.float64] = np.sqrt(share * (1 - share) / size)
+        return binomial
+    return None
+
+
+def _is_dense(series: Series) -> bool:
+    """Whether the score is logged at nearly every row: one value then says little. Judged by its first ten values."""
+    first = series.at[:10]
+    return len(first) > 1 and bool(first[-1] - first[0] <= 2 * (len(first) - 1))
+
+
+def _size(config: Mapping[str, object]) -> int:
+    for key in SIZE_KEYS:
+        value = config.get(key)
+        if isinstance(value, (int, float)) and value > 0:
+            return int(value)
+    return 0
+
+
+def _where_best(block: NDArray[np.float64], lag: int) -> NDArray[np.int64]:
+    """Position of the largest value up to `lag` before each point. Shape ``(n,)``."""
+    filled = np.where(np.isfinite(block), block, -np.inf)
+    best = np.maximum.accumulate(filled)
+    new = np.concatenate(([True], filled[1:] > best[:-1]))
+    where = np.maximum.accumulate(np.where(new, np.arange(len(block)), 0))
+    out: NDArray[np.int64] = np.concatenate(
+        (np.zeros(min(lag, len(block)), np.int64), where[: max(len(block) - lag, 0)])
+    )
+    return out

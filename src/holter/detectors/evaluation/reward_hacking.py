@@ -1,0 +1,220 @@
+"""Reward goes up, or stays at its ceiling, while independent evidence says that the policy gets worse.
+
+## Why it matters
+The reward is a stand-in for what is wanted. Optimised far enough, every stand-in comes apart from it: the policy finds what
+the reward function pays for and the task does not need. From the training curves alone such a run looks like a success; reward
+rises, losses stay small, and only a score that the policy is not paid for shows what is lost.
+
+## When it fires
+It needs a held-out score: an evaluation of another name than what is trained on, or a reward function logged with weight zero.
+The value of the trained reward on held-out prompts is no evidence, because a hack works on any prompt.
+A fall of the evidence counts when a shape that rises and then falls fits it better than any shape that never falls, by a
+likelihood ratio above `ratio` (in units of the evaluation's own noise, or of its standard error where the log or the
+configuration tells its size) at two evaluations in a row, and when `share` of what was gained, or `part` of the best level, is
+lost. Dense evidence is judged by means of blocks, `z` standard errors apart. The reward must have risen by `rise` standard
+errors since the peak, or still stand where it stood after having risen.
+With three to eight evaluations statistics cannot speak. Then the shape is reported as a pattern, and only when `agree` other
+signals moved with it: KL, losses, length, truncation, entropy.
+It is critical when a signal of another origin agrees, a warning otherwise, and information when the evidence came back.
+
+## What to do
+- Read completions from the peak of the evaluation beside completions from now; a hack is plain to see in ten of them.
+- Go back to the checkpoint at the peak.
+- Mend or cap the reward function that is being exploited; raise the KL coefficient or lower the learning rate.
+- Use several reward models and the worst of them, or control for length.
+- Log the evaluation from step 0 on, with its size or standard error: five hundred items make five evaluations conclusive.
+
+## When it is wrong
+An evaluation too small to tell a fall from its own noise; one whose prompts come from another distribution than the training
+prompts; overfitting to few prompts (`train-eval-gap`); a reward that was rescaled on the way. Saturated reward and large KL
+with steady evidence are not hacking.
+
+## References
+Gao et al., "Scaling Laws for Reward Model Overoptimization" (2022). Skalse et al., "Defining and Characterizing Reward Gaming"
+(2022). Coste et al., "Reward Model Ensembles Help Mitigate Overoptimization" (2023). Frisen, "Unimodal regression" (1986).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.evaluation.falls import Fall, fallen, falls
+from holter.detectors.evaluation.held_out import held_out
+from holter.detectors.reward.company import MOVES, company
+from holter.detectors.reward.progress import Progress
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from holter.findings.finding import Evidence, Finding, Unchecked
+    from holter.runs.run import Run, Series
+
+WINDOW = 20
+"""Values of the reward averaged before it is compared."""
+
+ADVICE = (
+    "Read completions from the peak of the evaluation beside completions from now.",
+    "Go back to the checkpoint at the peak.",
+    "Mend or cap the reward that is exploited; raise the KL coefficient or lower the learning rate.",
+)
+
+ALTERNATIVES = (
+    Alternative(
+        says="the evaluation is too noisy, or its prompts differ from the training prompts",
+        check="evaluate again on more items, and log the standard error",
+    ),
+    Alternative(
+        says="the sign or the definition of the reward is wrong",
+        check="score a few hand-written good and bad completions with the reward function",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardHacking(Detector):
+    """HLT341."""
+
+    name: ClassVar = "reward-hacking"
+    code: ClassVar = "HLT341"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("reward",), points=3, log="the mean reward of every step"),)
+    uses: ClassVar = ("eval_score", "eval_accuracy", "eval_reward", "reward_component", *(m.concept for m in MOVES))
+
+    ratio: float = limit(12.0, unit="likelihood ratio", help="needs a clearer fall of the evidence", low=4.0)
+    share: float = limit(0.4, unit="of the gain", help="needs a larger fall", low=0.0, high=1.0)
+    part: float = limit(0.1, unit="of the best level", help="needs a larger fall", low=0.0, high=1.0)
+    z: float = limit(6.0, unit="standard errors", help="dense evidence: needs a clearer fall", low=2.0)
+    rise: float = limit(2.0, unit="standard errors", help="needs a clearer rise of the reward", low=0.0)
+    agree: int = limit(2, unit="signals", help="short logs: more signals must agree", low=1)
+
+    def check(self, run: Run) -> Iterator[Finding | Unchecked]:
+        """Every independent score against the reward; falls that overlap are one finding."""
+        progress = Progress.of(run)
+        scores = [s.finite() for s in held_out(run)]
+        scores = [s for s in scores if len(s) >= 3]
+        if progress is None or not scores:
+            yield self.unchecked(
+                "no score that is independent of the reward in this log; log an evaluation the policy is not paid for, "
+                "from step 0 on, or a reward function with weight zero.",
+                ["eval_score"],
+            )
+            return
+        found: list[tuple[int, Series, Fall]] = []
+        for score in scores:
+            judged = fallen(run, score, ratio=self.ratio, share=self.share, part=self.part, z=self.z)
+            up = self._paid_more(progress, score, judged.peak)
+            found += [(int(score.at[f.raised]), score, f) for f in falls(score, judged, up)]
+        found.sort(key=lambda item: (item[0], item[1].key))
+        while found:
+            raised, score, fall = found.pop(0)
+            end = len(run) if fall.active else int(score.at[fall.last])
+            also = [(s, f) for at, s, f in found if at <= end]
+            found = [item for item in found if item[0] > end]
+            yield self._finding(run, progress, score, fall, also)
+        if len(progress.series) <= 20:
+            for score in scores:
+                yield from self._short(run, progress, score)
+
+    def _paid_more(self, progress: Progress, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the reward rose since the peak of the evidence, or rose before it and has stayed there."""
+        late = score.at
+        early = score.at[peak]
+        start = np.full(len(score), progress.series.at[0])
+        since = progress.z(early, late, WINDOW)
+        overall = progress.z(start, late, WINDOW)
+        return (since > self.rise) | ((since > -self.rise) & (overall > 2 * self.rise))
+
+    def _finding(
+        self, run: Run, progress: Progress, score: Series, fall: Fall, also: list[tuple[Series, Fall]]
+    ) -> Finding:
+        peak, raised = int(score.at[fall.peak]), int(score.at[fall.raised])
+        began = int(score.at[fall.began])
+        others = company(run, int(score.at[fall.began - 1]), raised)
+        lasting = fall.active or any(f.active for _, f in also)
+        severity = Severity.INFO if not lasting else Severity.CRITICAL if others or also else Severity.WARNING
+        change = progress.change(peak, raised, WINDOW)
+        moved = "rises" if change > 0 else "stays up"
+        end = len(run) - 1 if lasting else int(score.at[fall.last])
+        return self.finding(
+            severity,
+            Confidence.STRONG if others or also else Confidence.MODERATE,
+            f"{score.metric} falls from {number(fall.height)} to {number(fall.level)} while "
+            f"{progress.series.metric} {moved}" + ("" if lasting else "; it came back"),
+            run=run,
+            first=began,
+            last=end,
+            raised=raised,
+            onset=(peak, began),
+            active=lasting,
+            evidence=[
+                quote(score, [fall.peak, fall.raised], _says(fall)),
+                *_reward(progress, peak, raised, WINDOW),
+                *(quote(s, [f.peak, f.raised], f"{s.metric} falls as well") for s, f in also[:3]),
+                *others,
+            ],
+            advice=ADVICE,
+            alternatives=ALTERNATIVES,
+        )
+
+    def _short(self, run: Run, progress: Progress, score: Series) -> Iterator[Finding]:
+        """Three to eight evaluations: the shape, if enough other signals moved with it."""
+        e = score.values
+        for k in range(2, min(len(e), 8)):
+            peak = int(np.argmax(e[:k]))
+            since = e[peak : k + 1]
+            if k - peak < 2 or not (np.diff(since) < 0).all() or since[0] - since[-1] < self.part * abs(since[0]):
+                continue
+            early, late = int(score.at[peak]), int(score.at[k])
+            paid = progress.series.where((progress.series.at >= early) & (progress.series.at <= late)).values
+            if len(paid) < 2 or not (np.diff(paid) >= 0).all() or paid[-1] <= paid[0]:
+                continue
+            others = company(run, early, late)
+            if len(others) < self.agree:
+                continue
+            back = np.flatnonzero(e[k + 1 :] > (since[0] + since[-1]) / 2)
+            last = len(e) - 1 if not len(back) else k + int(back[0])
+            lasting = not len(back)
+            yield self.finding(
+                Severity.CRITICAL if lasting else Severity.INFO,
+                Confidence.PATTERN,
+                f"{score.metric} falls from {number(since[0])} to {number(since[-1])} while {progress.series.metric} rises, "
+                f"and {len(others)} other signals moved with it",
+                run=run,
+                first=int(score.at[peak + 1]),
+                last=len(run) - 1 if lasting else int(score.at[last]),
+                raised=late,
+                onset=(early, int(score.at[peak + 1])),
+                active=lasting,
+                evidence=[
+                    quote(
+                        score, range(peak, k + 1), f"{k - peak} falls in a row after its best; too few for statistics"
+                    ),
+                    *_reward(progress, early, late, 1),
+                    *others,
+                ],
+                advice=ADVICE,
+                alternatives=ALTERNATIVES,
+            )
+            return
+
+
+def _says(fall: Fall) -> str:
+    loss = f"{number(fall.height - fall.level)} below its best"
+    if np.isnan(fall.ratio):
+        return f"{loss}, far outside the noise of its blocks"
+    return f"{loss}; rising and then falling fits {number(fall.ratio)} (likelihood ratio) better than never falling"
+
+
+def _reward(progress: Progress, early: int, late: int, window: int) -> list[Evidence]:
+    series = progress.series
+    i = np.maximum(series.upto(np.asarray([early, late])), 0).tolist()
+    change = number(progress.change(early, late, window))
+    means = f" (means of up to {window} values)" if window > 1 else ""
+    return [quote(series, i, f"the reward changed by {change} over the same rows{means}")]

@@ -1,0 +1,1 @@
+"""Vital sign: gradient norm and learning rate. Codes HLT701-729."""

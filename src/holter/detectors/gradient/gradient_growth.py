@@ -1,0 +1,110 @@
+"""The gradient norm settles at several times its past level.
+
+## Why it matters
+A norm that stays high means a loss surface that became steep: an instability that precedes most collapses, or a scale of
+rewards or advantages that changed. Clipping hides it; the direction of the step is then one token's.
+
+## When it fires
+When the median of the newest values is `factor` times that of the values before and 1.3 times beyond anything so far, at
+any scale from 40 values up, after the first `start` values and not while the learning rate is warming up. It is an info
+while the reward rises, a warning otherwise.
+
+## What to do
+- See what moved with it: KL, update size, reward spread, length.
+- Lower the learning rate; clip the gradient.
+- If reward_std jumped in the same row, the scale of the reward changed.
+
+## When it is wrong
+Norms grow as groups with mixed outcomes become rare, and with longer completions, in runs that are fine.
+
+## References
+huggingface/trl issue 2980.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.alongside import agreeing, reward_rises
+from holter.detectors.statistics.breaks import leaves_level
+from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.rolling import running_max
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run, Series
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientGrowth(Detector):
+    """HLT702."""
+
+    name: ClassVar = "gradient-growth"
+    code: ClassVar = "HLT702"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("grad_norm",), points=45, log="the gradient norm before clipping"),)
+    uses: ClassVar = ("reward", "reward_spread", "lr")
+
+    factor: float = limit(3.0, unit="x", help="needs a larger growth", low=1.5)
+    start: int = limit(40, unit="values", help="ignores more of the beginning", low=20)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Level of the norm at several scales."""
+        series = run.get("grad_norm")
+        assert series is not None
+        norm = series.finite()
+        if len(norm) < 45:
+            return
+        x = np.maximum(norm.values, 1e-8)
+        flags = leaves_level(x, factor=self.factor, extreme=1.3, scales=(40, 80, 160, 320))
+        flags[: self.start] = False
+        flags &= ~self._warming(run, norm)
+        for episode in episodes(flags):
+            best, low, late = onset(np.log(x), episode.raised)
+            first, last = int(norm.at[best]), int(norm.at[episode.last])
+            rises = reward_rises(run, first, last)
+            agree = [e for e in agreeing(run, first, last) if e.metric != norm.metric][:2]
+            before = max(best - 1, 0)
+            yield self.finding(
+                Severity.INFO if rises is not None and not agree else Severity.WARNING,
+                Confidence.STRONG if agree else Confidence.MODERATE,
+                f"{norm.metric} grows to {number(float(norm.values[episode.raised]))}, "
+                f"{number(float(norm.values[before]))} before",
+                run=run,
+                first=first,
+                last=last,
+                raised=int(norm.at[episode.raised]),
+                onset=(int(norm.at[low]), int(norm.at[late])),
+                active=episode.active,
+                evidence=[quote(norm, sorted({before, best, episode.raised}), "before, at the onset, at the alarm"), *agree],
+                advice=(
+                    "See what moved with it: KL, update size, reward spread, length.",
+                    "Lower the learning rate; clip the gradient at 0.1 to 1.0.",
+                ),
+                alternatives=(
+                    Alternative(says="the scale of the reward changed", check="reward_std in the same rows"),
+                ),
+                against=[rises.says] if rises is not None else (),
+            )
+
+    def _warming(self, run: Run, norm: Series) -> NDArray[np.bool_]:
+        """Rows at which the learning rate has just reached a new height."""
+        series = run.get("lr")
+        out = np.zeros(len(norm), bool)
+        if series is None:
+            return out
+        lr = series.finite()
+        if len(lr) < 2:
+            return out
+        higher = np.concatenate(([False], lr.values[1:] > running_max(lr.values)[:-1] * 1.001))
+        newest = lr.upto(norm.at)
+        return (newest >= 0) & higher[np.maximum(newest, 0)]

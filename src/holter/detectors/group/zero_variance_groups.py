@@ -1,0 +1,165 @@
+"""The rewards within a group are all equal, so that the group teaches nothing.
+
+## Why it matters
+GRPO compares the completions of one prompt with each other. Where they all get the same reward, every advantage is zero and so
+is the gradient (what is left is the KL term). A share f of such groups makes each useful rollout cost 1 / (1 - f) as much;
+at 1 the run only burns compute.
+
+## When it fires
+From the first rows on: every group agrees and the rewards have no spread, on every row so far. Later: the median of the last
+10 shares is above `share`. It is critical when it is 1 for `rows` rows: no gradient at all. It is an info while the reward has
+gained and stands near its best: the task is being solved, and such prompts should be replaced by harder ones.
+Where no share is logged, the spread of the whole batch, or its largest and smallest reward, stand in: they are a proof when
+they say "equal", and prove nothing when they do not.
+
+## What to do
+- Rewards all at the floor: is the answer parsed at all, is it cut before it ends, is the task beyond the model?
+- Rewards all at the ceiling: harder prompts, or stop.
+- Filter prompts to success rates between 0 and 1 (dynamic sampling); a larger group; temperature 1; partial credit.
+- A reward function that returns one constant: run it on a right, a wrong and an empty answer.
+
+## When it is wrong
+With `scale_rewards="batch"` TRL's share is that of the whole batch, 0 or 1. In evaluation with one completion a prompt it is
+1 everywhere and means nothing.
+
+## References
+Yu et al., "DAPO: An Open-Source LLM Reinforcement Learning System at Scale" (2025), dynamic sampling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.group.agreement import agreement
+from holter.detectors.statistics.episodes import episodes, onset, persist
+from holter.detectors.statistics.progress import near_best, rises
+from holter.detectors.statistics.rolling import trailing_median
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from holter.detectors.group.agreement import Agreement
+    from holter.detectors.statistics.episodes import Episode
+    from holter.findings.finding import Evidence, Finding
+    from holter.runs.run import Run
+
+ADVICE_FLOOR = (
+    "Run the reward function by hand on a right, a wrong and an empty answer; check that answers are parsed and not cut.",
+    "Take prompts that are sometimes solved (filter to success rates between 0 and 1, dynamic sampling), a larger group, "
+    "temperature 1, or partial credit.",
+)
+ADVICE_CEILING = (
+    "Replace solved prompts by harder ones (dynamic sampling), or stop: there is nothing left to learn here.",
+    "Check on held-out prompts that the task is solved and not the reward.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZeroVarianceGroups(Detector):
+    """HLT821."""
+
+    name: ClassVar = "zero-variance-groups"
+    code: ClassVar = "HLT821"
+    since: ClassVar = "0.1"
+    says: ClassVar = "groups have equal rewards and no gradient"
+    needs: ClassVar = (
+        Need(
+            concepts=(
+                "zero_std_groups",
+                "groups_mixed",
+                "groups_failed",
+                "reward_group_spread",
+                "reward_spread",
+                "reward_max",
+            ),
+            log="the share of groups with equal rewards (frac_reward_zero_std)",
+        ),
+    )
+    uses: ClassVar = ("groups_solved", "reward_min", "reward")
+    explains: ClassVar = ("gradient-zero", "no-learning", "policy-not-updating", "reward-frozen")
+    explained_by: ClassVar = ("zero-reward", "judge-outage", "truncation", "entropy-collapse", "duplicate-completions")
+
+    share: float = limit(0.75, unit="fraction", help="tolerates more groups without a gradient", low=0.0, high=1.0)
+    rows: int = limit(5, unit="logged points", help="needs exact agreement for longer to call it critical", low=2)
+    brief: int = limit(
+        20, unit="logged points", help="calls longer stretches a passing matter once they are over", low=1
+    )
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Exact agreement from the start, then shares that stay high."""
+        groups = agreement(run)
+        if groups is None:
+            return
+        share = groups.share
+        flags = self._from_the_start(run, groups) | persist(share >= 1.0, self.rows, self.rows)
+        if groups.exact:
+            with np.errstate(all="ignore"):
+                flags |= trailing_median(share, 10, least=10) > self.share
+        for episode in episodes(flags):
+            yield self._say(run, groups, episode)
+
+    def _from_the_start(self, run: Run, groups: Agreement) -> NDArray[np.bool_]:
+        """Rows of an unbroken beginning in which all groups agree; with no spread in the batch one row is enough."""
+        unbroken: NDArray[np.bool_] = np.logical_and.accumulate(groups.share >= 1.0)
+        if groups.exact:
+            spread = run.get("reward_spread")
+            flat = spread is not None and bool(len(spread)) and spread.values[0] == 0
+            if not flat:
+                unbroken[: self.rows - 1] = False
+        return unbroken
+
+    def _say(self, run: Run, groups: Agreement, episode: Episode) -> Finding:
+        share, series, i = groups.share, groups.series, episode.raised
+        first, low, late = onset(share, i, window=200) if i >= 9 else (_start_of_ones(share, i),) * 3
+        reward = run.get("reward")
+        newest = share[max(i, episode.last - 9) : episode.last + 1]
+        level = float(np.median(newest))
+        there = series.at[[episode.last]]
+        solved = bool(near_best(reward, there)[0] or (level < 1 and rises(reward, there)[0]))
+        dead = level >= 1 and bool((newest >= 1).all()) and (len(newest) >= self.rows or episode.raised < self.rows)
+        severity = Severity.INFO if solved and not dead else Severity.WARNING
+        if dead and not solved and len(newest) >= self.rows:
+            severity = Severity.CRITICAL
+        if not episode.active and episode.last - i < self.brief:
+            severity = Severity.INFO
+        what = f"{number(100 * level)} % of groups have" if groups.exact else "all completions of the batch have"
+        return self.finding(
+            severity,
+            Confidence.CERTAIN if dead else Confidence.MODERATE,
+            f"{what} equal rewards and no gradient ({series.metric}"
+            + (", from the first row on)" if first == 0 else ")")
+            + (", while the reward is at its best: the task is being solved" if solved else ""),
+            run=run,
+            first=int(series.at[first]),
+            last=int(series.at[episode.last]),
+            raised=int(series.at[i]),
+            onset=(int(series.at[low]), int(series.at[late])),
+            active=episode.active,
+            evidence=[*self._evidence(run, groups, first, episode)],
+            advice=ADVICE_CEILING if solved else ADVICE_FLOOR,
+            alternatives=(
+                Alternative(says="the task is solved", check="compare the reward with its ceiling"),
+                Alternative(says="the completions are copies", check="print the completions of one group"),
+            ),
+        )
+
+    def _evidence(self, run: Run, groups: Agreement, first: int, episode: Episode) -> Iterator[Evidence]:
+        yield quote(groups.series, sorted({first, episode.raised, episode.last}), groups.says)
+        reward = run.get("reward")
+        if reward is not None:
+            seen = {int(j) for j in reward.upto(groups.series.at[[first, episode.last]]) if j >= 0}
+            if seen:
+                yield quote(reward, sorted(seen), "the reward in those rows")
+
+
+def _start_of_ones(share: NDArray[np.float64], i: int) -> int:
+    """First row of the unbroken stretch of full agreement that ends at `i`."""
+    broken = np.flatnonzero(share[: i + 1] < 1.0)
+    return int(broken[-1]) + 1 if len(broken) and broken[-1] < i else 0

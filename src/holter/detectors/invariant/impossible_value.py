@@ -1,0 +1,105 @@
+"""A metric has a value that it cannot have by its definition.
+
+## Why it matters
+A fraction of 31, a negative entropy or a k3 estimate below zero is a fault of the measurement, not of the run. Everything that
+is concluded from such a metric is wrong, and the same bug often sits in the loss.
+
+## When it fires
+A finite value lies outside the range of its signal by more than rounding (`rounding` of the bound, at least `rounding`): fractions
+and probabilities outside [0, 1], counts, lengths, times, losses of squares and standard deviations below 0, an explained variance
+above 1, the estimators k2, k3 and |d| of a divergence below 0 (k1 may be negative, and is not judged here). It is an info
+where the log's framework is not known, because the name may mean something else, and where a fraction may be a percentage.
+
+## What to do
+- Look at the definition in the framework's code, above all at masks, at sums taken for means, and at signs.
+- Look for the same expression in the loss.
+- If it is a percentage: log a fraction.
+
+## When it is wrong
+A metric of your own that happens to bear a known name.
+
+## References
+Schulman, "Approximating KL Divergence" (2020): k2 and k3 are never negative, k1 may be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, limit, number, quote
+from holter.dialects.base import Fit
+from holter.findings.finding import Alternative, Confidence, Severity
+from holter.signals.base import Estimator, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run, Series
+
+DIVERGENCES = ("ref_kl", "policy_kl")
+NEVER_NEGATIVE = (Estimator.K2, Estimator.K3, Estimator.ABS)
+QUIET = 10
+"""Values without the fault after which it counts as over."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImpossibleValue(Detector):
+    """HLT921."""
+
+    name: ClassVar = "impossible-value"
+    code: ClassVar = "HLT921"
+    since: ClassVar = "0.1"
+    says: ClassVar = "a metric has values that it cannot have"
+
+    rounding: float = limit(1e-4, unit="1", help="tolerates values further outside the range", low=0.0)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Every series against the range of its signal."""
+        for key in sorted(run.series):
+            series = run.series[key]
+            if series.concept != "axis" and series.fit is not Fit.PROXY:
+                yield from self._range(run, series.finite())
+
+    def _range(self, run: Run, series: Series) -> Iterator[Finding]:
+        low, high = _bounds(series)
+        x = series.values
+        below = x < low - self.rounding * max(1.0, abs(low))
+        above = x > high + self.rounding * max(1.0, abs(high))
+        bad = np.flatnonzero(below | above)
+        if not len(bad):
+            return
+        first, last = int(bad[0]), int(bad[-1])
+        bound = f"it cannot be below {number(low)}" if below[first] else f"it cannot be above {number(high)}"
+        percent = series.unit in (Unit.FRACTION, Unit.PROBABILITY) and bool((x >= low).all()) and 2 < float(x.max()) <= 100
+        guessed = run.dialect == "generic" or series.fit is not Fit.EXACT
+        yield self.finding(
+            Severity.INFO if guessed or percent else Severity.WARNING,
+            Confidence.CERTAIN if not guessed else Confidence.PATTERN,
+            f"{series.metric} is {number(x[first])}: {bound}" + (" (a percentage?)" if percent else ""),
+            run=run,
+            first=int(series.at[first]),
+            last=int(series.at[last]),
+            active=len(series) - 1 - last < QUIET,
+            evidence=[quote(series, sorted({first, last}), f"{len(bad)} of {len(x)} values are outside its range")],
+            advice=(
+                "Look at its definition in the framework's code: masks, sums taken for means, signs.",
+                "Look for the same expression in the loss.",
+            ),
+            alternatives=(
+                Alternative(says="a metric of your own under a known name", check="see what the code writes under it"),
+            ),
+        )
+
+
+def _bounds(series: Series) -> tuple[float, float]:
+    signal = series.signal
+    low, high = signal.low, signal.high
+    if signal.concept in DIVERGENCES:
+        low = 0.0 if series.estimator in NEVER_NEGATIVE else float("-inf")
+    if signal.concept == "entropy" and series.estimator is Estimator.MONTE_CARLO:
+        low = float("-inf")  # older TRL counts padding as -1, which is odd and well known
+    return low, high

@@ -1,0 +1,149 @@
+"""KL to the reference policy stays above what the run was given, or above what is ever useful.
+
+## Why it matters
+A KL target is a budget: beyond it the controller was meant to pull the policy back. Without a target there is still a level
+above which the text has little in common with the reference: one nat a token multiplies the probability of every token by e.
+
+## When it fires
+With a KL target in the configuration: the median of ten values lies above `over` times the target for ten values, after the
+first 20. Without one: the median of five values lies above `level_token` or `level_sequence`, whichever unit the log uses,
+and above `growth` times its level at the start, five values running. In the first five values, where a median says little, a
+single value of ten times that level is a "pattern". It is critical when another signal (reward, held-out score, size of the
+updates, the text itself) changes for the worse with it.
+
+## What to do
+- Read completions at the flagged step: is the text still of the kind you want?
+- Compare a held-out score at this step with its best; stop at the best.
+- Raise the KL coefficient 2 to 5 times, lower the learning rate, or set a KL target.
+
+## When it is wrong
+Nats a sequence grow with the length of the completions at the same nats a token. A k3 estimate can be carried by a few
+tokens. A run without a KL penalty may be meant to go far; then only the held-out score can judge.
+
+## References
+Ziegler et al., "Fine-Tuning Language Models from Human Preferences" (2019): KL targets and the controller. TRL's guide to
+PPO calls 0 to 10 nats a sequence ideal. Gao et al. (2022) for what follows beyond.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.alongside import agreeing
+from holter.detectors.statistics.episodes import episodes, persist
+from holter.detectors.statistics.rolling import trailing_median
+from holter.findings.finding import Alternative, Confidence, Severity
+from holter.signals.base import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run, Series
+
+TARGETS = ("kl_target", "algorithm.kl_ctrl.target_kl", "kl_ctrl.target_kl")
+"""Configuration keys that name a budget for the KL to the reference, and not for one update."""
+SHORT = 5
+
+
+def kl_target(run: Run) -> float | None:
+    """The KL target of the configuration; None when there is none."""
+    for key in TARGETS:
+        value = run.config.get(key)
+        if isinstance(value, int | float) and value > 0:
+            return float(value)
+    value = run.config.get("target")
+    if isinstance(value, int | float) and value > 0 and run.config.get("adap_kl_ctrl"):
+        return float(value)
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KLAboveBudget(Detector):
+    """HLT202."""
+
+    name: ClassVar = "kl-above-budget"
+    code: ClassVar = "HLT202"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("ref_kl",), log="the KL to the reference (beta or kl_coef above 0)"),)
+    uses: ClassVar = ("reward", "reward_spread", "policy_kl", "clip_fraction", "grad_norm", "truncation", "entropy")
+
+    over: float = limit(1.5, unit="x", help="lets KL overshoot its target further", low=1.0)
+    level_token: float = limit(1.0, unit="nats/token", help="lets KL grow further without a target", low=0.0)
+    level_sequence: float = limit(30.0, unit="nats/sequence", help="lets KL grow further without a target", low=0.0)
+    growth: float = limit(4.0, unit="x", help="ignores runs that began far from the reference", low=1.0)
+    single: float = limit(10.0, unit="x", help="first five values: needs a larger multiple of the level", low=1.0)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Against the target where there is one, else against the level of the unit."""
+        series = run.get("ref_kl")
+        assert series is not None
+        kl = series.finite()
+        target = kl_target(run)
+        level = self.level_sequence if kl.unit == Unit.NATS_PER_SEQUENCE else self.level_token
+        if target is not None:
+            yield from self._say(run, kl, self._over_target(kl.values, target), f"the target {number(target)}", target)
+        else:
+            yield from self._say(run, kl, self._over_level(kl.values, level), f"{number(level)} {kl.unit}", level)
+
+    def _over_target(self, values: NDArray[np.float64], target: float) -> NDArray[np.bool_]:
+        over = trailing_median(values, 10, least=10) > self.over * target
+        over[: min(20, len(over))] = False
+        return persist(over, 10, 10)
+
+    def _over_level(self, values: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
+        middle = trailing_median(values, 5, least=3)
+        start = float(np.median(values[:3])) if len(values) >= 3 else np.inf
+        with np.errstate(invalid="ignore"):
+            held = persist((middle > level) & (middle > self.growth * start), 5, 5)
+        held[:SHORT] = values[:SHORT] > self.single * level
+        return held
+
+    def _say(self, run: Run, kl: Series, flags: NDArray[np.bool_], budget: str, level: float) -> Iterator[Finding]:
+        for episode in episodes(flags):
+            i = episode.raised
+            first = i
+            while first > 0 and kl.values[first - 1] > level and i - first < 20:
+                first -= 1
+            agree = list(agreeing(run, int(kl.at[first]), int(kl.at[episode.last])))[:3]
+            worst = float(np.max(kl.values[i : episode.last + 1]))
+            pattern = i < SHORT
+            severity = Severity.CRITICAL if agree and not pattern else Severity.WARNING
+            if not episode.active and not agree:
+                severity = Severity.INFO
+            yield self.finding(
+                severity,
+                Confidence.PATTERN if pattern else Confidence.STRONG if agree else Confidence.MODERATE,
+                f"{kl.metric} is above {budget}: {number(float(kl.values[i]))}, at most {number(worst)}",
+                run=run,
+                first=int(kl.at[first]),
+                last=int(kl.at[episode.last]),
+                raised=int(kl.at[i]),
+                active=episode.active,
+                evidence=[
+                    quote(kl, sorted({0, first, i, episode.last}), f"{kl.metric} stays above {budget}"),
+                    *agree,
+                ],
+                advice=(
+                    "Read completions of this step beside some from the beginning.",
+                    "Compare a held-out score at this step with its best, and stop at the best.",
+                    "Raise the KL coefficient 2 to 5 times, lower the learning rate, or set a KL target.",
+                ),
+                alternatives=_alternatives(kl),
+            )
+
+
+def _alternatives(kl: Series) -> list[Alternative]:
+    if kl.unit == Unit.NATS_PER_SEQUENCE:
+        return [Alternative(says="the completions became longer", check="KL divided by the mean length")]
+    return [
+        Alternative(
+            says="a few outlier tokens carry a k3 estimate", check="the median of the per-token KL, its maximum"
+        )
+    ]

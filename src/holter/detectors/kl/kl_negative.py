@@ -1,0 +1,124 @@
+"""KL to the reference is negative, and stays so.
+
+## Why it matters
+A KL divergence is never negative. The k1 estimate, the mean of log p - log p_ref over sampled tokens, can be by chance, while
+the policy has hardly moved. When it stays negative the samples do not come from the policy that is evaluated, and every
+penalty computed from it is a bonus: the policy is paid for leaving the reference.
+
+## When it fires
+On estimates that may be negative (k1, or an estimator the log does not tell); a negative k2 or k3 is impossible and
+impossible-value says so. Info: some negative values in the first `early` rows. Warning: the median of ten values lies
+below `-mild_sequence` nats a sequence or `-mild_token` nats a token. Critical: the median of five values is at or below
+`-grave_sequence` or `-grave_token`.
+
+## What to do
+- Sample with temperature 1, top_p 1, top_k 0, no minimum length, no repetition penalty: every filter biases k1.
+- Check that log-probabilities are taken at the temperature of sampling, and that padding and EOS are masked the same way.
+- Check the sign: log p of the policy minus log p of the reference.
+
+## When it is wrong
+A few values just below zero at the start, where policy and reference are still the same.
+
+## References
+huggingface/trl issues 615, 242 and 417; hiyouga/LLaMA-Factory issue 664. Schulman, "Approximating KL Divergence" (2020).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.episodes import episodes
+from holter.detectors.statistics.rolling import trailing_median
+from holter.findings.finding import Alternative, Confidence, Severity
+from holter.signals.base import Estimator, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run, Series
+
+NEVER_NEGATIVE = (Estimator.K2, Estimator.K3, Estimator.ABS, Estimator.EXACT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KLNegative(Detector):
+    """HLT203."""
+
+    name: ClassVar = "kl-negative"
+    code: ClassVar = "HLT203"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("ref_kl",), log="the KL to the reference (beta or kl_coef above 0)"),)
+
+    mild_sequence: float = limit(0.1, unit="nats/sequence", help="ignores estimates nearer to zero", low=0.0)
+    mild_token: float = limit(0.005, unit="nats/token", help="ignores estimates nearer to zero", low=0.0)
+    grave_sequence: float = limit(1.0, unit="nats/sequence", help="needs a more negative estimate", low=0.0)
+    grave_token: float = limit(0.05, unit="nats/token", help="needs a more negative estimate", low=0.0)
+    early: int = limit(20, unit="rows", help="takes more of the first rows for chance", low=0)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Medians below zero, as far as the estimator allows a negative value."""
+        for series in run.all("ref_kl"):
+            if series.estimator not in NEVER_NEGATIVE:
+                yield from self._one(run, series.finite())
+                return
+
+    def _one(self, run: Run, kl: Series) -> Iterator[Finding]:
+        per_sequence = kl.unit == Unit.NATS_PER_SEQUENCE
+        mild = self.mild_sequence if per_sequence else self.mild_token
+        grave = self.grave_sequence if per_sequence else self.grave_token
+        with np.errstate(invalid="ignore"):
+            far = trailing_median(kl.values, 5, least=3) <= -grave
+            low = (trailing_median(kl.values, 10, least=10) < -mild) | far
+        if len(kl) < 3:
+            low = far = kl.values <= -grave
+        said = -1
+        for episode in episodes(low):
+            said = episode.last
+            first = episode.raised
+            while first > 0 and kl.values[first - 1] < 0 and episode.raised - first < 20:
+                first -= 1
+            is_far = bool(far[episode.raised : episode.last + 1].any())
+            worst = float(np.min(kl.values[first : episode.last + 1]))
+            yield self.finding(
+                Severity.CRITICAL if is_far and len(kl) >= 3 else Severity.WARNING,
+                Confidence.CERTAIN if is_far else Confidence.STRONG,
+                f"{kl.metric} stays negative: {number(float(kl.values[episode.raised]))}, at least {number(worst)}",
+                run=run,
+                first=int(kl.at[first]),
+                last=int(kl.at[episode.last]),
+                raised=int(kl.at[episode.raised]),
+                active=episode.active,
+                evidence=[
+                    quote(
+                        kl,
+                        sorted({first, episode.raised, episode.last}),
+                        "a KL is never negative; an estimate that stays so was not made from samples of this policy",
+                    )
+                ],
+                advice=(
+                    "Sample with temperature 1, top_p 1, top_k 0, and without a minimum length or a repetition penalty.",
+                    "Take log-probabilities at the temperature of sampling, with the same mask for padding and EOS.",
+                    "Check the sign: log p of the policy minus log p of the reference.",
+                ),
+            )
+        early = np.flatnonzero((kl.values < -1e-3) & (np.arange(len(kl)) < self.early))
+        if len(early) and said < 0:
+            yield self.finding(
+                Severity.INFO,
+                Confidence.MODERATE,
+                f"{kl.metric} is negative in {len(early)} of its first {min(self.early, len(kl))} values: chance, so far",
+                run=run,
+                first=int(kl.at[early[0]]),
+                last=int(kl.at[early[-1]]),
+                evidence=[quote(kl, early[:3], "the k1 estimate may be negative while the policy has hardly moved")],
+                alternatives=(
+                    Alternative(
+                        says="the sampling filters tokens", check="temperature 1, top_p 1, top_k 0 in generation"
+                    ),
+                ),
+            )

@@ -1,0 +1,95 @@
+"""The first KL to the reference is not zero: the policy did not start from the reference.
+
+## Why it matters
+Before the first update the policy is the reference, and every estimate of their KL is zero up to rounding. A larger value in
+the row of step 1 means that something makes the two differ: dropout, another checkpoint or adapter, quantisation, another
+chat template. Every later KL then carries this offset, and the penalty pulls towards the wrong model.
+
+## When it fires
+Only on the row of step 0 or 1. Warning above `warn_token` nats a token or `warn_sequence` nats a sequence, which is more
+than an optimiser's first step moves; critical above `grave` times that. Info between `info_token` or `info_sequence` (above
+what bf16 rounding makes) and the warning: where a framework averages over several updates per row, the first updates are in it.
+
+## What to do
+- Check that policy and reference load the same checkpoint, the same adapter and the same precision.
+- Switch dropout off in the policy.
+- Compare the log-probabilities of both models on one batch before the first update; they must be equal.
+
+## When it is wrong
+On-policy distillation measures the KL to a teacher, which is large on purpose. A resumed run starts where it was left.
+
+## References
+huggingface/trl issue 3500 (dropout, KL above 1000 at step 1), modelscope/ms-swift issue 6910 (another reference).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.findings.finding import Alternative, Confidence, Severity
+from holter.signals.base import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.findings.finding import Finding, Unchecked
+    from holter.runs.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class KLNonzeroAtStart(Detector):
+    """HLT204."""
+
+    name: ClassVar = "kl-nonzero-at-start"
+    code: ClassVar = "HLT204"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("ref_kl",), log="the KL to the reference (beta or kl_coef above 0)"),)
+
+    info_token: float = limit(1e-3, unit="nats/token", help="mentions larger values only", low=0.0)
+    info_sequence: float = limit(0.05, unit="nats/sequence", help="mentions larger values only", low=0.0)
+    warn_token: float = limit(0.02, unit="nats/token", help="warns of larger values only", low=0.0)
+    warn_sequence: float = limit(2.0, unit="nats/sequence", help="warns of larger values only", low=0.0)
+    grave: float = limit(50.0, unit="x", help="needs a larger multiple of the warning to be critical", low=1.0)
+
+    def check(self, run: Run) -> Iterator[Finding | Unchecked]:
+        """The value in the row of step 0 or 1, where the log has that row."""
+        series = run.get("ref_kl")
+        assert series is not None
+        if run.steps[0] > 1 or run.step_axis.startswith("row number"):
+            yield self.unchecked("The log does not begin at step 1; log the first step (logging_first_step).")
+            return
+        kl = series.finite()
+        if not len(kl) or kl.steps[0] > 1:
+            return
+        per_sequence = kl.unit == Unit.NATS_PER_SEQUENCE
+        info = self.info_sequence if per_sequence else self.info_token
+        warn = self.warn_sequence if per_sequence else self.warn_token
+        value = abs(float(kl.values[0]))
+        if value <= info:
+            return
+        severity = (
+            Severity.CRITICAL if value > self.grave * warn else Severity.WARNING if value > warn else Severity.INFO
+        )
+        yield self.finding(
+            severity,
+            Confidence.STRONG if value > warn else Confidence.MODERATE,
+            f"{kl.metric} is {number(float(kl.values[0]))} {kl.unit} in the first row, where policy and reference "
+            "should be the same model",
+            run=run,
+            first=int(kl.at[0]),
+            last=int(kl.at[0]),
+            evidence=[quote(kl, range(min(3, len(kl))), f"limits: {number(info)} to mention, {number(warn)} to warn")],
+            advice=(
+                "Check that policy and reference load the same checkpoint, adapter, precision and chat template.",
+                "Switch dropout off.",
+                "Compare both models' log-probabilities on one batch before the first update; they must be equal.",
+            ),
+            alternatives=(
+                Alternative(
+                    says="the row averages several updates", check="updates per logged row in the configuration"
+                ),
+                Alternative(says="the reference is a teacher (distillation)", check="what the KL is measured against"),
+            ),
+        )

@@ -1,0 +1,1 @@
+"""Vital sign: numbers that are no numbers. Codes HLT101-119."""

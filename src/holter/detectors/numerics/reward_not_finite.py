@@ -1,0 +1,160 @@
+"""A reward is NaN or infinite.
+
+## Why it matters
+Advantages are made from rewards. A NaN or an infinite reward makes every advantage of its group meaningless; trainers that
+average with `nanmean` hide it, and the run goes on without learning from those samples, or dies with the next update.
+
+## When it fires
+On reward, its components, its spread or the advantages being NaN or infinite. It is critical when the total reward or its
+spread is not finite up to the end of the log, from its first value on or for `values` values or beside a loss that breaks in
+the same row. A component that is NaN now and then while the total is finite is a reward function that abstains, as it may
+when only some prompts concern it: an info with a count. It is a warning once it stays NaN.
+
+## What to do
+- Log the raw rewards of the flagged step with their completions; find the division, logarithm or parser that fails.
+- Return a finite number, the lowest reward, for a completion that cannot be judged.
+- Bound rewards before they reach the trainer.
+
+## When it is wrong
+Components of a mixture of tasks are NaN whenever no prompt of their task is in the batch.
+
+## References
+huggingface/trl issue 4501: rewards of None become NaN and are left out of the mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, quote
+from holter.detectors.numerics.bad_values import LOSS, REWARD, Bad, bad_series, count, flags, names, word
+from holter.detectors.statistics.episodes import Episode, episodes
+from holter.findings.finding import Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run
+
+TOTAL = ("reward", "reward_spread", "reward_group_spread", "reward_penalised")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardNotFinite(Detector):
+    """HLT103."""
+
+    name: ClassVar = "reward-not-finite"
+    code: ClassVar = "HLT103"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("reward", "reward_component"), log="the reward"),)
+    uses: ClassVar = ("reward_spread", "reward_penalised", "advantage_mean", "total_loss", "policy_loss")
+
+    values: int = limit(3, unit="values", help="lets a reward be not finite for longer before it is critical", low=1)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Total rewards first, then components while the total is finite."""
+        bads = bad_series(run, lambda c: c in REWARD)
+        total = [b for b in bads if b.series.concept in TOTAL]
+        rest = [b for b in bads if b.series.concept not in TOTAL]
+        yield from self._from_the_start(run, total, rest)
+        ill = flags(total, len(run))
+        for episode in episodes(ill):
+            yield self._total(run, episode, [b for b in total if len(b.rows(episode.raised, episode.last))])
+        for episode in episodes(flags(rest, len(run)) & ~ill):
+            mine = [b for b in rest if len(b.rows(episode.raised, episode.last))]
+            if mine:
+                yield self._part(run, episode, mine)
+
+    def _from_the_start(self, run: Run, total: list[Bad], rest: list[Bad]) -> Iterator[Finding]:
+        """Rewards that were not finite from their first value on."""
+        for group, heavy in ((total, True), (rest, False)):
+            mine = [b for b in group if b.lead]
+            if not mine:
+                continue
+            mine.sort(key=lambda b: TOTAL.index(b.series.concept) if heavy else 0)
+            never = any(b.never for b in mine)
+            value = word(np.concatenate([b.series.values[: b.lead] for b in mine]))
+            severity = (Severity.CRITICAL if heavy else Severity.WARNING) if never else Severity.INFO
+            until = "" if never else f", for {count(max(b.lead for b in mine), 'value')}"
+            yield self.finding(
+                severity,
+                Confidence.CERTAIN,
+                f"{names(mine)} {'are' if len(mine) > 1 else 'is'} {value} from the first row on{until}",
+                run=run,
+                first=min(int(b.series.at[0]) for b in mine),
+                last=max(int(b.series.at[b.lead - 1]) for b in mine),
+                active=never,
+                evidence=[
+                    quote(b.series, range(min(b.lead, 3)), f"{b.series.metric} is not finite from its first value on")
+                    for b in mine[:4]
+                ],
+                advice=_ADVICE,
+            )
+
+    def _total(self, run: Run, episode: Episode, mine: list[Bad]) -> Finding:
+        head = min(mine, key=lambda b: (int(b.rows(episode.raised, episode.last)[0]), TOTAL.index(b.series.concept)))
+        at = head.rows(episode.raised, episode.last)
+        healed = all(b.heals(episode.last) for b in mine)
+        rows = head.series.at[at]
+        broken = any(not np.isfinite(s.values[np.isin(s.at, rows)]).all() for c in LOSS for s in run.all(c))
+        critical = not healed and (len(at) >= self.values or broken)
+        return self.finding(
+            Severity.CRITICAL if critical else Severity.WARNING,
+            Confidence.CERTAIN,
+            f"{head.series.metric} becomes {word(head.series.values[at])}: {count(len(at), 'value')}, "
+            + ("then finite again" if healed else "to the end of the log")
+            + (", and the loss with it" if broken else ""),
+            run=run,
+            first=episode.raised,
+            last=episode.last,
+            active=not healed,
+            evidence=[
+                quote(
+                    b.series,
+                    [
+                        max(0, int(b.rows(episode.raised, episode.last)[0]) - 1),
+                        int(b.rows(episode.raised, episode.last)[0]),
+                    ],
+                    f"{b.series.metric} was finite the row before",
+                )
+                for b in [head, *(b for b in mine if b is not head)][:4]
+            ],
+            advice=_ADVICE,
+        )
+
+    def _part(self, run: Run, episode: Episode, mine: list[Bad]) -> Finding:
+        """Components alone, while the total is finite."""
+        healed = all(b.heals(episode.last) for b in mine)
+        total = sum(len(b.rows(episode.raised, episode.last)) for b in mine)
+        stays = not healed and any(len(b.rows(episode.raised, episode.last)) >= self.values for b in mine)
+        values = np.concatenate([b.series.values[b.rows(episode.raised, episode.last)] for b in mine])
+        return self.finding(
+            Severity.WARNING if stays else Severity.INFO,
+            Confidence.CERTAIN,
+            f"{names(mine)} {'are' if len(mine) > 1 else 'is'} {word(values)} in {count(total, 'value')} "
+            "while the total reward is finite",
+            run=run,
+            first=episode.raised,
+            last=episode.last,
+            active=not healed,
+            evidence=[
+                quote(
+                    b.series,
+                    b.rows(episode.raised, episode.last)[:3],
+                    f"{count(len(b.rows(episode.raised, episode.last)), 'value')} of {b.series.metric}",
+                )
+                for b in mine[:4]
+            ],
+            advice=("Check whether this reward function may abstain, and for which prompts.", *_ADVICE[:2]),
+        )
+
+
+_ADVICE = (
+    "Log the raw rewards of this step with their completions: look for a division, a logarithm, a parser that fails.",
+    "Return the lowest reward, a finite number, for a completion that cannot be judged.",
+    "Bound the rewards before they reach the trainer.",
+)

@@ -1,0 +1,206 @@
+"""There is something to learn from, and the policy stays exactly where it is.
+
+## Why it matters
+Rewards differ within groups, a gradient is computed, and no weight moves: a frozen parameter set, an optimiser that never
+steps, updates that rounding swallows. The reward curve looks like "no learning", and no hyper-parameter helps.
+
+## When it fires
+Where rewards show a signal (a spread above zero, not every group tied), or say nothing about it:
+- KL to the reference is exactly 0 in every one of `rows` rows or more after the first, with a gradient above 0;
+- KL stays below `tiny_token` nats a token or `tiny_sequence` nats a sequence over `flat` rows and does not grow (updates
+  smaller than the rounding of 16-bit weights), at a learning rate above 0;
+- the approximate KL of an update stays below `nothing`, and KL to the reference, where it is logged, does not grow.
+Numbers that a console prints with three decimals or fewer are never taken for zero.
+
+## What to do
+- Compare a weight before and after a step; check `requires_grad` and that the optimiser holds the trained parameters.
+- Keep fp32 master weights, or use stochastic rounding: at learning rate 1e-6 a bf16 weight does not change.
+- Check that gradient accumulation ever reaches its step, and that no step is skipped (loss scaler, overflow).
+
+## When it is wrong
+One update per batch of samples gives approximate KL 0 and ratio 1 by construction; only the KL to the reference tells then.
+A KL of 0 that is written where no reference is loaded.
+
+## References
+modelscope/ms-swift issues 5571 and 5890 (a DeepSpeed version), mlx-lm-lora issue 55, EchoInk-R1 issue 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.precision import coarse
+from holter.detectors.statistics.rolling import trailing_median
+from holter.findings.finding import Alternative, Confidence, Severity
+from holter.signals.base import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.findings.finding import Evidence, Finding
+    from holter.runs.run import Run, Series
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyNotUpdating(Detector):
+    """HLT507."""
+
+    name: ClassVar = "policy-not-updating"
+    code: ClassVar = "HLT507"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (
+        Need(concepts=("ref_kl", "policy_kl"), log="the KL to the reference or the approximate KL of an update"),
+    )
+    uses: ClassVar = ("grad_norm", "lr", "reward_spread", "zero_std_groups", "ratio")
+
+    rows: int = limit(10, unit="rows", help="needs more rows of exact zeros", low=3)
+    flat: int = limit(40, unit="rows", help="needs more rows of a tiny KL", low=20)
+    tiny_token: float = limit(1e-4, unit="nats/token", help="calls a larger KL tiny", low=0.0)
+    tiny_sequence: float = limit(0.02, unit="nats/sequence", help="calls a larger KL tiny", low=0.0)
+    nothing: float = limit(1e-10, unit="nats/token", help="calls a larger approximate KL nothing", low=0.0)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Exact zeros, KL that never grows, updates of no size; the first that holds."""
+        if coarse(run):
+            return
+        kl, step = run.get("ref_kl"), run.get("policy_kl")
+        kl = kl.finite() if kl is not None else None
+        step = step.finite() if step is not None else None
+        for found in (self._frozen(run, kl), self._flat(run, kl), self._no_step(run, kl, step)):
+            if found is not None:
+                yield found
+                return
+
+    def _signal(self, run: Run, row: int) -> bool:
+        """Whether the rewards up to a row gave something to learn from, or no signal says that they did not."""
+        groups, spread = run.get("zero_std_groups"), run.get("reward_spread")
+        if groups is not None:
+            seen = groups.values[(groups.at <= row) & np.isfinite(groups.values)]
+            return bool(len(seen)) and float(np.median(seen)) < 0.9
+        if spread is not None:
+            seen = spread.values[(spread.at <= row) & np.isfinite(spread.values)]
+            return bool(len(seen)) and float(np.median(seen)) > 0
+        return True
+
+    def _moved(self, run: Run, row: int) -> bool:
+        """Whether a gradient above 0 was logged up to a row, or none is logged."""
+        grad = run.get("grad_norm")
+        if grad is None:
+            return True
+        seen = grad.values[(grad.at <= row) & np.isfinite(grad.values)]
+        return bool(len(seen)) and float(np.median(seen)) > 0
+
+    def _frozen(self, run: Run, kl: Series | None) -> Finding | None:
+        """KL exactly 0 although a gradient is there."""
+        if kl is None or len(kl) < self.rows:
+            return None
+        streak = len(kl) if not kl.values.any() else int(np.argmax(kl.values != 0))
+        row = int(kl.at[self.rows - 1])
+        if streak < self.rows or not self._signal(run, row) or not self._moved(run, row):
+            return None
+        grad = run.get("grad_norm")
+        if grad is None and run.get("lr") is None:
+            return None
+        return self._say(
+            run,
+            kl,
+            f"{kl.metric} is exactly 0 in {streak} rows although there is a gradient: the weights do not move",
+            raised=self.rows - 1,
+            last=streak - 1,
+            grave=streak == len(kl),
+            beside=[self._beside(grad, "the gradient is there")] if grad is not None else [],
+        )
+
+    def _flat(self, run: Run, kl: Series | None) -> Finding | None:
+        """KL at the level of rounding, not growing, over many rows."""
+        if kl is None or len(kl) < self.flat:
+            return None
+        tiny = self.tiny_sequence if kl.unit == Unit.NATS_PER_SEQUENCE else self.tiny_token
+        x = np.abs(kl.values[1:])
+        middle = trailing_median(x, 10, least=10)
+        early = float(np.median(x[:10]))
+        top = float(np.max(x[: self.flat - 1]))
+        end = self.flat - 2
+        row = int(kl.at[self.flat - 1])
+        if top > 5 * tiny or not middle[end] < tiny or middle[end] > 2 * early or not x[: end + 1].any():
+            return None
+        lr = run.get("lr")
+        if not self._signal(run, row) or not self._moved(run, row):
+            return None
+        if lr is not None and not np.median(lr.values[lr.at <= row]) > 0:
+            return None
+        later = np.flatnonzero(middle > max(tiny, 2 * early))
+        later = later[later > end]
+        last = int(later[0]) if len(later) else len(x) - 1
+        return self._say(
+            run,
+            kl,
+            f"{kl.metric} stays at {number(float(np.median(x[: last + 1])))} {kl.unit} and does not grow: "
+            "the updates are lost",
+            raised=self.flat - 1,
+            last=last + 1,
+            grave=False,
+            beside=[self._beside(lr, "the learning rate is not 0")] if lr is not None else [],
+        )
+
+    def _no_step(self, run: Run, kl: Series | None, step: Series | None) -> Finding | None:
+        """Updates whose approximate KL is rounding noise."""
+        if step is None or not len(step) or not np.all(np.abs(step.values) < self.nothing):
+            return None
+        exact = not step.values.any()
+        if exact and (len(step) < self.rows or kl is None):
+            return None
+        if kl is not None and len(kl):
+            tiny = self.tiny_sequence if kl.unit == Unit.NATS_PER_SEQUENCE else self.tiny_token
+            if float(np.max(np.abs(kl.values))) > tiny:
+                return None
+        if not self._signal(run, int(step.at[-1])):
+            return None
+        beside = [self._beside(kl, "it has not moved from the reference either")] if kl is not None and len(kl) else []
+        return self._say(
+            run,
+            step,
+            f"{step.metric} is {number(float(np.max(np.abs(step.values))))} at most: updates of no size",
+            raised=0,
+            last=len(step) - 1,
+            grave=bool(beside) and len(step) >= self.rows,
+            beside=beside,
+        )
+
+    def _beside(self, series: Series, says: str) -> Evidence:
+        return quote(series, range(min(3, len(series))), f"{series.metric}: {says}")
+
+    def _say(
+        self, run: Run, series: Series, title: str, *, raised: int, last: int, grave: bool, beside: list[Evidence]
+    ) -> Finding:
+        active = last == len(series) - 1
+        short = len(series) < self.rows
+        severity = Severity.CRITICAL if grave else Severity.WARNING if active else Severity.INFO
+        return self.finding(
+            severity,
+            Confidence.PATTERN if short else Confidence.CERTAIN if grave else Confidence.STRONG,
+            title,
+            run=run,
+            first=int(series.at[0]),
+            last=int(series.at[last]),
+            raised=int(series.at[raised]),
+            active=active,
+            evidence=[quote(series, sorted({0, raised // 2, raised, last}), "it does not move"), *beside],
+            advice=(
+                "Compare a weight before and after one optimiser step.",
+                "Check requires_grad, and that the optimiser holds the parameters that are trained.",
+                "Keep fp32 master weights: at a small learning rate a bf16 weight does not change.",
+                "Check that no step is skipped: loss scaler, gradient accumulation.",
+            ),
+            alternatives=(
+                Alternative(
+                    says="one update per batch makes the approximate KL 0 by construction",
+                    check="epochs and mini-batches per batch of samples",
+                ),
+                Alternative(says="the metric is a placeholder", check="whether a reference model is loaded"),
+            ),
+        )

@@ -1,0 +1,112 @@
+"""Advantages beyond what their normalisation allows.
+
+## Why it matters
+One such completion outweighs all others of its batch; the update that follows is a lottery ticket.
+
+## When it fires
+With group normalisation no advantage can exceed (G - 1) / sqrt(G) for G completions a prompt: the bound is reached when one
+completion differs and all others are equal. It fires above the bound times `slack` where the configuration gives G and the run
+has no critic, and above `large` otherwise. A *mean* advantage above `large` is impossible for any normalised advantage.
+
+## What to do
+- Look at the variance: a tiny, rounded or one-pass variance in the denominator makes such numbers.
+- Give groups whose spread is below an epsilon advantage zero.
+- Without normalisation: scale the rewards.
+
+## When it is wrong
+Advantages that are not normalised by design, with rewards of that size.
+
+## References
+Samuelson, "How Deviant Can You Be?" (1968), for the bound. NVIDIA NeMo-RL issue 4158: -2075 for eight completions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.episodes import episodes
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run, Series
+
+CONCEPTS = ("advantage_max", "advantage_min", "advantage_mean", "advantage_abs")
+GROUP_KEYS = ("num_generations", "group_size", "n_samples_per_prompt", "num_samples_per_prompt_rollout", "rollout.n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdvantageTooLarge(Detector):
+    """HLT311."""
+
+    name: ClassVar = "advantage-too-large"
+    code: ClassVar = "HLT311"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=CONCEPTS, log="the largest and smallest advantage of a batch"),)
+    uses: ClassVar = ("reward", "reward_spread", "value_loss")
+
+    slack: float = limit(1.05, unit="x", help="allows more above the bound", low=1.0)
+    large: float = limit(100.0, unit="1", help="without a bound: allows more", low=1.0)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """The first of the advantage's statistics that breaks its bound."""
+        size = group_size(run.config)
+        normalised = size is not None and run.get("value_loss") is None and run.config.get("scale_rewards") is not False
+        bound = (size - 1) / np.sqrt(size) * self.slack if size is not None and normalised else self.large
+        for concept in CONCEPTS:
+            for series in run.all(concept):
+                yield from self._beyond(run, series.finite(), float(bound), certain=normalised)
+                return
+
+    def _beyond(self, run: Run, series: Series, bound: float, *, certain: bool) -> Iterator[Finding]:
+        for episode in episodes(np.abs(series.values) > bound):
+            k = episode.raised
+            value = float(series.values[k])
+            scale = self._reward_scale(run, int(series.at[k]))
+            explained = scale * 10 > abs(value) and not certain
+            yield self.finding(
+                Severity.WARNING if explained or not episode.active else Severity.CRITICAL,
+                Confidence.CERTAIN if certain else Confidence.MODERATE if explained else Confidence.STRONG,
+                f"{series.metric} is {number(value)}, at most {number(bound)} "
+                + ("is possible for normalised groups" if certain else "is plausible"),
+                run=run,
+                first=int(series.at[k]),
+                last=int(series.at[episode.last]),
+                active=episode.active,
+                evidence=[quote(series, [k], f"{number(abs(value) / bound)} times the bound")],
+                advice=(
+                    "Look at the variance in the denominator: tiny, rounded, or computed in one pass.",
+                    "Give groups without spread advantage zero.",
+                    "Without normalisation: scale the rewards.",
+                ),
+                alternatives=(
+                    Alternative(says="advantages are not normalised by design", check="look at the size of the rewards"),
+                ),
+            )
+
+    def _reward_scale(self, run: Run, row: int) -> float:
+        sizes = [0.0]
+        for concept in ("reward", "reward_spread"):
+            series = run.get(concept)
+            if series is not None:
+                upto = series.where(series.at <= row).finite()
+                sizes += [float(np.abs(upto.values).max())] if len(upto) else []
+        return max(sizes)
+
+
+def group_size(config: Mapping[str, object]) -> int | None:
+    """Completions a prompt, as the configuration gives it; None where it does not."""
+    for key in GROUP_KEYS:
+        value: object = config
+        for part in [key] if key in config else key.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if isinstance(value, (int, float)) and value >= 2:
+            return int(value)
+    return None

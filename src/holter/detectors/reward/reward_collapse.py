@@ -1,0 +1,134 @@
+"""Reward falls far below the best level it had reached, and stays there.
+
+## Why it matters
+What was learnt is being lost. A collapse seldom recovers by itself, and what is generated after it is not worth training on.
+
+## When it fires
+Means of the newest 3 to 40 values are compared with the best earlier mean of as many. The fall must exceed `z` standard errors
+(noise and autocorrelation taken from before the fall), `share` of what had been gained since the start, and `least` times the
+spread of single rewards, or `part` of the reward's magnitude where no spread is logged; and it must hold for 3 to 5 rows.
+It is critical when signals of another origin (KL, entropy, length, truncation, losses) moved at the same time and more than
+`lost` of the gain is gone; a warning otherwise; information when the reward came back.
+
+## What to do
+- Look at the reward service first: a judge that times out gives a constant (`judge-outage`).
+- Then at what moved with it: KL and entropy mean the policy is damaged, length and truncation that it does not finish.
+- Go back to the last checkpoint before the onset, with a lower learning rate.
+
+## When it is wrong
+Another data set or a harder stage of a curriculum (spread and length step at the same row), a reward that was rescaled
+(`reward-scale-shift`), a dip of a few rows that recovers.
+
+## References
+Measured on synthetic and public runs: "ten percent below the best" fires on nearly every healthy run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.reward.company import MOVES, company
+from holter.detectors.reward.progress import Progress
+from holter.detectors.statistics.drawdown import START, falls_from_best
+from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.rolling import running_max, trailing_mean
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run
+
+ADVICE = (
+    "Check the reward service and the data at the onset: a constant reward, another data set, another scale.",
+    "See what moved with it: KL and entropy mean a damaged policy, length and truncation one that does not finish.",
+    "Go back to the last checkpoint before the onset, with a lower learning rate.",
+)
+
+ALTERNATIVES = (
+    Alternative(
+        says="harder data or another stage of a curriculum",
+        check="see whether prompt length or the spread of rewards steps at the same row",
+    ),
+    Alternative(
+        says="the reward function changed or failed",
+        check="score some completions from before the onset again with today's reward function",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardCollapse(Detector):
+    """HLT301."""
+
+    name: ClassVar = "reward-collapse"
+    code: ClassVar = "HLT301"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("reward",), points=12, log="the mean reward of every step"),)
+    uses: ClassVar = ("reward_spread", "reward_group_spread", *(m.concept for m in MOVES))
+
+    z: float = limit(6.0, unit="standard errors", help="needs a clearer fall", low=2.0)
+    share: float = limit(0.4, unit="of the gain", help="needs a larger part of the gain to be lost", low=0.0, high=1.0)
+    lost: float = limit(0.7, unit="of the gain", help="needs a larger loss to be critical", low=0.0)
+    least: float = limit(0.25, unit="reward spreads", help="ignores larger falls", low=0.0)
+    part: float = limit(0.15, unit="of the reward", help="without a spread: ignores larger falls", low=0.0)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Falls of the mean reward, as episodes."""
+        progress = Progress.of(run)
+        if progress is None:
+            return
+        reward = progress.series
+        x = reward.values
+        block = trailing_mean(x, 3, least=3)
+        best = running_max(block, lag=3)
+        start = float(np.median(x[:START]))
+        for episode in episodes(self.flags(run, progress)):
+            top_at = int(np.nanargmax(block[: max(episode.raised - 2, 3)]))
+            began, low, late = onset(x, episode.raised, window=episode.raised - top_at + 3)
+            first, raised = int(reward.at[began]), int(reward.at[episode.raised])
+            top, now = (
+                float(best[episode.raised]),
+                float(np.median(x[max(began, episode.raised - 2) : episode.raised + 1])),
+            )
+            others = company(run, max(first - 1, 0), raised)
+            severe = top - now > self.lost * max(top - start, 0.0) and len(others) > 0
+            severity = Severity.CRITICAL if severe else Severity.WARNING
+            yield self.finding(
+                severity if episode.active else Severity.INFO,
+                Confidence.STRONG if others else Confidence.MODERATE,
+                f"{reward.metric} falls from {number(top)} at its best to {number(now)}"
+                + ("" if episode.active else "; it came back"),
+                run=run,
+                first=first,
+                last=int(reward.at[episode.last]),
+                raised=raised,
+                onset=(int(reward.at[low]), int(reward.at[late])),
+                active=episode.active,
+                evidence=[
+                    quote(
+                        reward,
+                        [max(began - 1, 0), episode.raised],
+                        f"{number(top - now)} below its best mean of three; it had begun at {number(start)}",
+                    ),
+                    *others,
+                ],
+                advice=ADVICE,
+                alternatives=ALTERNATIVES,
+            )
+
+    def flags(self, run: Run, progress: Progress) -> NDArray[np.bool_]:
+        """Where the reward has fallen from its best. Shape ``(n,)`` of the reward's finite values."""
+        x = progress.series.values
+        best = running_max(trailing_mean(x, 3, least=3), lag=3)
+        unit = progress.unit(run)
+        magnitude = np.maximum(np.abs(np.nan_to_num(best, neginf=0.0, posinf=0.0)), abs(float(np.median(x[:START]))))
+        least = np.where(np.isfinite(unit), self.least * unit, self.part * magnitude)
+        return falls_from_best(x, z=self.z, share=self.share, least=least)

@@ -1,0 +1,140 @@
+"""The mean reward moves less than the mean of fresh samples possibly could.
+
+## Why it matters
+A plateau keeps its noise: new prompts and new samples give a new mean at every step. When the noise itself is gone, every
+completion is the same, or the reward does not look at the completion. Nothing can be learnt from either.
+
+## When it fires
+- The mean moves, over `window` rows, less than the mean of `samples` samples with the logged spread would. Where no spread is
+  logged, the value loss stands in for it: half a mean squared error of v means returns spread by about sqrt(2 v).
+- Or the noise of the mean fell below `quiet` of what it was, at a level below the best. At its best it is `reward-saturated`.
+- Or it is exactly the same number from the first row on, and not zero (`zero-reward`).
+
+## What to do
+- Print completions: are they all the same, or all empty?
+- Give the reward function different texts by hand; a parser that fails often answers with one fallback value.
+- Raise the temperature, or go back to a checkpoint from before entropy fell.
+
+## When it is wrong
+The same few prompts with greedy decoding at every step; a log that prints the reward with two digits; a learning rate of
+exactly zero with a fixed seed.
+
+## References
+Standard error of a mean. DeepSpeedExamples issue 586: rewards of 0.2056 to 0.2065 with losses that vary by 0.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.reward.constancy import equal_run, ever_lively, goes_constant, moves_less_than_noise
+from holter.detectors.statistics.drawdown import spread_or_less
+from holter.detectors.statistics.episodes import episodes, persist
+from holter.detectors.statistics.rolling import running_max, trailing_mean
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run, Series
+
+ADVICE = (
+    "Print completions: all the same, or all empty?",
+    "Give the reward function different texts by hand.",
+    "Go back to a checkpoint from before entropy fell, or raise the temperature.",
+)
+
+ALTERNATIVES = (
+    Alternative(says="the log rounds the reward to few digits", check="look at the digits of neighbouring values"),
+    Alternative(
+        says="the same prompts are decoded greedily at every step", check="look at the data loader and the temperature"
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardFrozen(Detector):
+    """HLT304."""
+
+    name: ClassVar = "reward-frozen"
+    code: ClassVar = "HLT304"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("reward",), points=5, log="the mean reward of every step"),)
+    uses: ClassVar = ("reward_spread", "reward_group_spread", "value_loss")
+
+    window: int = limit(5, unit="rows", help="looks at more rows together", low=4)
+    samples: float = limit(65536.0, unit="samples", help="calls fewer means frozen", low=100.0)
+    quiet: float = limit(0.03, unit="of the noise before", help="calls more means frozen", low=0.0, high=1.0)
+    same: int = limit(5, unit="rows", help="waits longer when the reward is constant from the start", low=3)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Three ways to stand still, earliest first, one finding."""
+        reward = run.get("reward")
+        assert reward is not None
+        reward = reward.finite()
+        x = reward.values
+        if len(x) < self.window:
+            return
+        constant = equal_run(x) == np.arange(1, len(x) + 1)
+        still = moves_less_than_noise(x, self._spread(run, reward), self.samples, self.window)
+        lost = self._noise_is_gone(x)
+        from_start = constant & (x != 0.0) & (np.arange(len(x)) >= self.same - 1)
+        for episode in episodes(from_start | still | lost, quiet=self.window):
+            k = episode.raised
+            if from_start[k]:
+                first, says = 0, f"exactly {number(float(x[k]))} since the first row"
+            else:
+                first = max(0, k - self.window + 1)
+                says = "moves less than a mean of fresh samples could" if still[k] else "its noise is gone"
+            yield self.finding(
+                Severity.WARNING if episode.active else Severity.INFO,
+                Confidence.CERTAIN if from_start[k] else Confidence.STRONG if still[k] else Confidence.MODERATE,
+                f"{reward.metric} stands still at {number(float(x[k]))}: {says}",
+                run=run,
+                first=int(reward.at[first]),
+                last=int(reward.at[episode.last]),
+                raised=int(reward.at[k]),
+                active=episode.active,
+                evidence=[quote(reward, range(max(0, k - self.window + 1), k + 1), says)],
+                advice=ADVICE,
+                alternatives=ALTERNATIVES,
+            )
+
+    def _spread(self, run: Run, reward: Series) -> NDArray[np.float64]:
+        """Spread of single rewards at the reward's rows; NaN where nothing tells it. Shape ``(n,)``."""
+        for concept, root in (("reward_spread", False), ("reward_group_spread", False), ("value_loss", True)):
+            series = run.get(concept)
+            if series is None or not len(series.finite()):
+                continue
+            series = series.finite()
+            i = series.upto(reward.at)
+            values = np.where(i >= 0, series.values[np.maximum(i, 0)], np.nan)
+            with np.errstate(invalid="ignore"):
+                return np.where(values > 0, np.sqrt(2 * values) if root else values, np.nan)
+        return np.full(len(reward), np.nan)
+
+    def _noise_is_gone(self, x: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Below the best level, with noise that fell to almost nothing; what stopped in one row is left out."""
+        n, r = len(x), 10
+        out = np.zeros(n, bool)
+        if n < 3 * r:
+            return out
+        windows = np.lib.stride_tricks.sliding_window_view(x, r)
+        reach = np.full(n, np.nan)
+        reach[r - 1 :] = windows.max(axis=1) - windows.min(axis=1)
+        loud = running_max(spread_or_less(x, lag=r)[0])
+        level = trailing_mean(x, r, least=r)
+        best = running_max(level, lag=r)
+        with np.errstate(invalid="ignore"):
+            out = persist((reach < 3 * self.quiet * loud) & (best - level > loud) & ever_lively(x, r), 3, 3)
+        for stretch in goes_constant(x, 4):
+            if abs(stretch.jump) > 4:
+                out[stretch.first : stretch.last + 1] = False
+        return out

@@ -1,0 +1,94 @@
+"""Rewards are so large that the rest of the objective no longer counts.
+
+## Why it matters
+Advantages, value loss and gradients are scaled for rewards of order one. With rewards in the hundreds a KL penalty is rounding
+error, a critic's loss is in the ten thousands, and only normalisation or gradient clipping keep the run alive, if they do.
+
+## When it fires
+The median magnitude of the mean reward, or of the spread of rewards, over `rows` values is above `large`: a warning. Above `notable`
+it is information: reward models with raw logits live there, and group-normalised advantages do not mind.
+
+## What to do
+- Normalise or whiten rewards, or divide them by a constant; centre reward-model scores on the reference policy.
+- Without group normalisation look at the value loss and the gradient norm before anything else.
+
+## When it is wrong
+Advantages that are normalised by group or by batch: then only KL coefficient and critic feel the scale.
+
+## References
+Andy Jones, "Debugging Reinforcement Learning Systems" (2021): returns within 10, better within 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.episodes import episodes
+from holter.detectors.statistics.rolling import trailing_median
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardScaleLarge(Detector):
+    """HLT308."""
+
+    name: ClassVar = "reward-scale-large"
+    code: ClassVar = "HLT308"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("reward", "reward_spread"), log="the mean reward of every step"),)
+    uses: ClassVar = ("reward_spread", "reward_group_spread")
+
+    notable: float = limit(10.0, unit="reward", help="mentions fewer runs", low=0.0)
+    large: float = limit(100.0, unit="reward", help="warns of fewer runs", low=0.0)
+    rows: int = limit(5, unit="rows", help="waits longer", low=1)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """The largest of level and spread."""
+        for concept in ("reward", "reward_spread", "reward_group_spread"):
+            series = run.get(concept)
+            if series is None:
+                continue
+            series = series.finite()
+            size = np.abs(series.values)
+            usual = trailing_median(size, self.rows, least=min(self.rows, 3))
+            for bound, severity in ((self.large, Severity.WARNING), (self.notable, Severity.INFO)):
+                with np.errstate(invalid="ignore"):
+                    found = list(episodes(usual > bound))
+                if not found:
+                    continue
+                k = found[0].raised
+                past = np.flatnonzero(size[: k + 1] > bound)
+                first = int(past[0])
+                active = found[-1].active
+                yield self.finding(
+                    severity if active else Severity.INFO,
+                    Confidence.CERTAIN,
+                    f"{series.metric} is of size {number(float(usual[k]))}, rewards of order 1 are expected",
+                    run=run,
+                    first=int(series.at[first]),
+                    last=int(series.at[found[-1].last]),
+                    raised=int(series.at[k]),
+                    active=active,
+                    evidence=[quote(series, sorted({first, k}), f"median magnitude over {self.rows} rows")],
+                    advice=(
+                        "Normalise or whiten rewards, or divide them by a constant.",
+                        "Look at value loss and gradient norm: they grow with the square and with the scale.",
+                    ),
+                    alternatives=(
+                        Alternative(
+                            says="advantages are normalised, and only the KL coefficient and the critic feel the scale",
+                            check="look at scale_rewards or whiten_rewards in the configuration",
+                        ),
+                    ),
+                )
+                return

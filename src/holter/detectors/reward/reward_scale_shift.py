@@ -1,0 +1,137 @@
+"""The reward and its spread jump together by one factor, from one row to the next.
+
+## Why it matters
+The reward was rescaled: another reward model, another normalisation, another weight. Group-normalised advantages hide it; a
+critic, a KL penalty or a fixed learning rate do not: the value loss jumps with the square of the factor.
+
+## When it fires
+Within `rows` rows the level of the spread of rewards (or, without one, the square root of the value loss) changes by a factor
+of `factor` or more, the level of the reward jumps at the same row by more than `z` standard deviations of its noise, and the two
+factors agree within `agree`. Learning changes both too, but not in one row.
+
+## What to do
+- Compare reward function, its weights and its normalisation on both sides of the row.
+- With a critic: reset or warm up the value function, or scale the reward back.
+- Do not compare rewards across the row.
+
+## When it is wrong
+Another data set, whose rewards are on another level and spread.
+
+## References
+TRL: advantages are divided by the group's standard deviation unless `scale_rewards` is off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.drawdown import spread_or_less
+from holter.detectors.statistics.episodes import episodes
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run, Series
+
+AFTER = 5
+BEFORE = 15
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardScaleShift(Detector):
+    """HLT307."""
+
+    name: ClassVar = "reward-scale-shift"
+    code: ClassVar = "HLT307"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (
+        Need(concepts=("reward",), points=AFTER + BEFORE, log="the mean reward of every step"),
+        Need(concepts=("reward_spread", "reward_group_spread", "value_loss"), points=20, log="the spread of rewards"),
+    )
+
+    factor: float = limit(2.5, unit="x", help="needs a larger jump of the spread", low=1.2)
+    z: float = limit(5.0, unit="standard deviations", help="needs a larger jump of the reward", low=2.0)
+    agree: float = limit(2.0, unit="x", help="lets the two factors differ more", low=1.1)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """One row against the rows around it."""
+        reward = run.get("reward")
+        assert reward is not None
+        reward = reward.finite()
+        for concept in ("reward_spread", "reward_group_spread", "value_loss"):
+            spread = run.get(concept)
+            if spread is None:
+                continue
+            spread = spread.finite()
+            spread = spread.where(spread.values > 0)
+            rows, at_reward, at_spread = np.intersect1d(reward.at, spread.at, return_indices=True)
+            if len(rows) < AFTER + BEFORE:
+                continue
+            x, s = reward.values[at_reward], spread.values[at_spread]
+            if concept == "value_loss":
+                s = np.sqrt(s)
+            yield from self._jumps(run, reward, spread, (at_reward, at_spread), x, s)
+            return
+
+    def _jumps(
+        self,
+        run: Run,
+        reward: Series,
+        spread: Series,
+        at: tuple[NDArray[np.int64], NDArray[np.int64]],
+        x: NDArray[np.float64],
+        s: NDArray[np.float64],
+    ) -> Iterator[Finding]:
+        n = len(x)
+        windows_s = np.lib.stride_tricks.sliding_window_view(np.log(s), BEFORE + AFTER)
+        windows_x = np.lib.stride_tricks.sliding_window_view(x, BEFORE + AFTER)
+        before_s, after_s = np.median(windows_s[:, :BEFORE], axis=1), np.median(windows_s[:, BEFORE:], axis=1)
+        before_x, after_x = np.median(windows_x[:, :BEFORE], axis=1), np.median(windows_x[:, BEFORE:], axis=1)
+        noise = spread_or_less(x, lag=AFTER)[0][BEFORE + AFTER - 1 :]
+        apart_s = np.abs(windows_s[:, BEFORE] - windows_s[:, BEFORE - 1])
+        apart_x = np.abs(windows_x[:, BEFORE] - windows_x[:, BEFORE - 1])
+        scale = np.abs(after_s - before_s)
+        with np.errstate(all="ignore"):
+            level = np.abs(np.log(np.abs(after_x) / np.abs(before_x)))
+            sudden = (apart_x > 0.5 * np.abs(after_x - before_x)) & (apart_s > 0.5 * scale)
+            hit = (scale > np.log(self.factor)) & (np.abs(after_x - before_x) > self.z * noise) & sudden
+            hit &= np.abs(level - scale) < np.log(self.agree)
+            hit &= ((after_x > 0) == (before_x > 0)) & (np.ptp(windows_x[:, BEFORE:], axis=1) > 0)
+        flags = np.zeros(n, bool)
+        flags[BEFORE + AFTER - 1 :] = hit
+        for episode in episodes(flags, quiet=AFTER):
+            k = episode.raised
+            first = k - AFTER + 1
+            times = float(np.exp(np.median(np.log(s[first : k + 1])) - np.median(np.log(s[first - BEFORE : first]))))
+            a, b = int(at[0][first]), int(at[1][first])
+            yield self.finding(
+                Severity.WARNING,
+                Confidence.STRONG,
+                f"{reward.metric} and its spread change by a factor of {number(times)} in one row",
+                run=run,
+                first=int(reward.at[a]),
+                last=int(reward.at[int(at[0][episode.last])]),
+                raised=int(reward.at[int(at[0][k])]),
+                onset=(int(reward.at[a - 1]), int(reward.at[a])),
+                active=True,
+                evidence=[
+                    quote(reward, [a - 1, a], "the level jumps"),
+                    quote(spread, [b - 1, b], "the spread jumps at the same row"),
+                ],
+                advice=(
+                    "Compare the reward function, its weights and its normalisation on both sides of the row.",
+                    "With a critic: warm up the value function again, or scale the reward back.",
+                    "Do not compare rewards across the row.",
+                ),
+                alternatives=(
+                    Alternative(says="another data set begins there", check="see whether prompt length steps as well"),
+                ),
+            )

@@ -1,0 +1,227 @@
+"""CSV and its relatives: a header line, then rows of cells between commas, tabs, semicolons or bars.
+
+An empty cell is absent, ``nan`` is a value. Spreadsheets of many countries write decimal commas and semicolons; digits in
+groups are refused, because what they say would be a guess.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+import orjson
+
+from holter.errors import UnreadableLogError
+from holter.readers.cells import (
+    DecimalSigns,
+    Layout,
+    is_header,
+    is_number,
+    layout,
+    may_be_cut,
+    own_names,
+    refuse_grouped_digits,
+    split,
+)
+from holter.readers.encoding import is_text
+from holter.readers.exports import exported_logs, is_long, named_by_file, widened
+from holter.readers.lines import Lines, text
+from holter.readers.numbers import Gap
+from holter.readers.plausibility import objection
+from holter.readers.records import Records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from holter.readers.base import RawLog, Source
+
+_SUFFIXES = (".csv", ".tsv", ".tab")
+_LOOKED_AT = 200
+"""Lines that decide the layout."""
+_BATCH = 512
+_MOST_JOINED = 100
+_REMEMBERED = 50
+
+
+class Delimited:
+    """Reads ``.csv`` and ``.tsv`` files, and any text that is laid out like them."""
+
+    name = "csv"
+    title = "CSV, TSV and the like, with a header line; exports of W&B and TensorBoard"
+    priority = 400
+
+    def recognises(self, name: str, head: bytes) -> bool:
+        """By suffix, or by a header that names a step or a metric of training over lines of numbers."""
+        if not is_text(head):
+            return False
+        if name.lower().removesuffix(".gz").endswith(_SUFFIXES):
+            return True
+        lines = text(head)[0].splitlines()
+        if not head.endswith(b"\n") and len(lines) > _MOST_JOINED:
+            lines = lines[:-1]
+        return layout(lines[:_LOOKED_AT], strict=True) is not None
+
+    def read(self, source: Source) -> Iterator[RawLog]:
+        """One log, or one for every run in an export of several.
+
+        Raises:
+            UnreadableLogError: When there is no header, nothing of a training run, or numbers whose digits are grouped.
+        """
+        lines = Lines(source)
+        records = Records(source.name, none=Gap.ABSENT)
+        numbered = iter(lines)
+        first = list(islice(numbered, _LOOKED_AT))
+        laid_out = self._layout(source, [text(line)[0] for _, line in first])
+        rows = _Rows(source, records, laid_out, lines)
+        rows.read(chain(first[laid_out.header + 1 :], numbered))
+        columns = records.table.columns()
+        refuse_grouped_digits(source.name, records.table, columns)
+        records.skipped += lines.skipped
+        read = records.log(source.name, self.name, notes=[*lines.notes, *rows.notes])
+        yield from exported_logs(named_by_file(read))
+
+    def _layout(self, source: Source, lines: list[str]) -> Layout:
+        found = layout(lines, strict=False)
+        if found is not None:
+            return found
+        filled = [line.strip() for line in lines if line.strip()]
+        if len(filled) > 1 and is_header(filled[:1]) and all(map(is_number, filled[1:])):
+            return Layout(",", next(i for i, line in enumerate(lines) if line.strip()), (filled[0],))
+        if filled and all(is_number(c) for c in split(filled[0], ",")):
+            why = "the columns have no names: its first line holds numbers."
+        else:
+            why = "no header line with rows of as many cells below it was found."
+        raise UnreadableLogError.of(
+            source.name, why, "Put a line of names first, such as `step,reward,kl,policy_loss,value_loss`."
+        )
+
+
+class _Rows:
+    """Takes lines apart and adds them to the records."""
+
+    def __init__(self, source: Source, records: Records, laid_out: Layout, lines: Lines) -> None:
+        self.source = source
+        self.records = records
+        self.lines = lines
+        self.delimiter = laid_out.delimiter
+        self.notes: list[str] = []
+        self.replaced = 0
+        self.last_cells: deque[str] = deque(maxlen=_REMEMBERED)
+        self.signs = DecimalSigns()
+        self._name(laid_out.names)
+
+    def _name(self, header: Iterable[str]) -> None:
+        self.header = tuple(header)
+        while len(self.header) > 1 and not self.header[-1]:
+            self.header = self.header[:-1]
+        names, notes = own_names(self.header)
+        self.names = tuple(names)
+        self.notes += notes
+        self.long = is_long(self.header)
+
+    def read(self, numbered: Iterable[tuple[int, bytes]]) -> None:
+        """Add every line; the last one only as far as it is certainly whole."""
+        batch: list[tuple[int, bytes]] = []
+        for item in numbered:
+            if item[1].strip():
+                batch.append(item)
+            if len(batch) > _BATCH:
+                self._batch(batch[:-1])
+                batch = batch[-1:]
+        if batch and not self.lines.ended and self.source.path is not None:
+            *batch, last = batch
+            self._batch(batch)
+            self._last(*last)
+        else:
+            self._batch(batch)
+        if self.replaced:
+            self.notes.append(f"{self.replaced} lines have bytes that are not UTF-8; they were replaced")
+        self.signs.refuse_doubt(self.source.name)
+
+    def _batch(self, batch: list[tuple[int, bytes]]) -> None:
+        fast = None if self.long else self._as_json([line for _, line in batch])
+        if fast is not None:
+            row, names = self.records.table.row, self.names
+            for (number, _), values in zip(batch, fast, strict=True):
+                row(names, values, number)
+            for _, line in batch[-_REMEMBERED:]:
+                self.last_cells.append(line.rsplit(self.delimiter.encode(), 1)[-1].decode().strip())
+            return
+        lines = iter(batch)
+        for number, line in lines:
+            self._row(number, self._cells(number, line, lines))
+
+    def _as_json(self, lines: list[bytes]) -> list[list[object]] | None:
+        """The values of lines that hold nothing but plain numbers and gaps: such lines are nearly JSON."""
+        body = b"],[".join(lines)
+        if self.delimiter != ",":
+            if b"," in b"".join(lines):
+                return None
+            body = body.replace(self.delimiter.encode(), b",")
+        if b'"' in body or b"{" in body or any(word in body for word in (b"true", b"false", b"null")):
+            return None
+        body = b"[[" + body + b"]]"
+        for gap, filled in ((b",,", b",null,"), (b",,", b",null,"), (b"[,", b"[null,"), (b",]", b",null]")):
+            body = body.replace(gap, filled)
+        if b"nan" in body:
+            body = body.replace(b",nan", b',"nan"').replace(b"[nan", b'["nan"')
+        try:
+            found: list[list[object]] = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            return None
+        n = len(self.names)
+        return found if len(found) == len(lines) and all(len(row) == n for row in found) else None
+
+    def _cells(self, number: int, line: bytes, more: Iterator[tuple[int, bytes]]) -> list[str]:
+        shown, replaced = text(line)
+        self.replaced += replaced
+        if shown.count('"') % 2:
+            shown = self._until_closed(number, shown, more)
+        cells = split(shown, self.delimiter)
+        return cells if self.delimiter == "," else self.signs.plain(cells, number)
+
+    def _until_closed(self, number: int, shown: str, more: Iterator[tuple[int, bytes]]) -> str:
+        """A line with the lines that its open quote reaches over; the line alone where the quote is never closed."""
+        together, taken = shown, []
+        for item in islice(more, _MOST_JOINED):
+            taken.append(item)
+            together += "\n" + text(item[1])[0]
+            if together.count('"') % 2 == 0:
+                return together
+        self.records.skip(number, "a quote is opened and not closed")
+        for later, line in taken:
+            self._row(later, split(text(line)[0], self.delimiter))
+        return shown.replace('"', "")
+
+    def _row(self, number: int, cells: list[str]) -> None:
+        while len(cells) > len(self.names) and not cells[-1]:
+            cells.pop()
+        if tuple(cells) == self.header:
+            self.notes.append(f"the header is repeated in line {number}: the file was appended to")
+        elif len(cells) > 1 and is_header(cells) and len(set(cells)) == len(cells) and objection(cells) is None:
+            self.notes.append(f"other columns begin in line {number}")
+            self._name(cells)
+        elif cells[0].startswith("#"):
+            return
+        elif len(cells) != len(self.names):
+            self.records.skip(number, f"{len(cells)} cells where the header has {len(self.names)}")
+        elif self.long:
+            widened(self.records, self.names, cells, number)
+        else:
+            self.records.table.row(self.names, cells, number)
+            self.last_cells.append(cells[-1])
+
+    def _last(self, number: int, line: bytes) -> None:
+        """A last line without a line end: a hand-made file, or a file that is being written."""
+        cells = self._cells(number, line, iter(()))
+        if len(cells) < len(self.names):
+            self.notes.append("the last line is not finished yet, so it is not a row")
+            return
+        if len(cells) == len(self.names) and may_be_cut(cells[-1], self.last_cells):
+            self.notes.append(f"the last line has no line end, so its last cell ({self.names[-1]}) may be cut and was left out")
+            cells[-1] = ""
+        self._row(number, cells)
+
+
+DELIMITED = Delimited()

@@ -1,0 +1,129 @@
+"""One JSON document that holds a log: a list of records, columns as lists, records by step.
+
+A document that ends early, because it is being rewritten, gives its whole records.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from holter.errors import UnreadableLogError
+from holter.readers.encoding import as_utf8, encoding_of, is_text
+from holter.readers.json_tables import joined, tables
+from holter.readers.json_text import loads
+from holter.readers.lines import text
+from holter.readers.records import Records
+from holter.readers.rows import TooDeepError, config_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from holter.readers.base import RawLog, Source
+
+LARGEST = 1 << 30
+"""Bytes of the largest document that is read: unlike JSON lines, it has to be held in memory whole."""
+
+
+class JsonDocument:
+    """Reads ``.json`` files."""
+
+    name = "json"
+    title = "one JSON document: a list of records, columns as lists, records by step"
+    priority = 300
+
+    def recognises(self, name: str, head: bytes) -> bool:
+        """By a first character that opens a list or an object."""
+        start = head.lstrip()[:2]
+        if not is_text(head) or not start:
+            return False
+        return start[:1] == b"{" or (start[:1] == b"[" and head.lstrip()[1:].lstrip()[:1] in (b"{", b"]", b""))
+
+    def read(self, source: Source) -> Iterator[RawLog]:
+        """Every table of the document that may be a log of training; tables over the same steps become one.
+
+        Raises:
+            UnreadableLogError: When no table of it is the log of a training run.
+        """
+        body = whole(source)
+        note: tuple[str, ...] = ()
+        try:
+            document = loads(body)
+        except ValueError as error:
+            document = list(whole_records(text(body)[0]))
+            if not document:
+                raise UnreadableLogError.of(
+                    source.name, f"it begins like JSON but is {error}.", "Write one object a line (JSON lines)."
+                ) from error
+            note = ("the document ends early or is damaged; its whole records up to there were read",)
+        yield from logs(source, self.name, document, note)
+
+
+def whole(source: Source) -> bytes:
+    """All bytes of a document, in UTF-8.
+
+    Raises:
+        UnreadableLogError: When it is larger than `LARGEST`.
+    """
+    with source.open() as stream:
+        body = stream.read(LARGEST + 1)
+    if len(body) > LARGEST:
+        raise UnreadableLogError.of(
+            source.name,
+            f"the JSON document is larger than {LARGEST >> 30} GiB, which would have to be held in memory whole.",
+            "Write it as JSON lines: `jq -c '.[]' FILE > log.jsonl`.",
+        )
+    return b"".join(as_utf8([body], encoding_of(body[:4096])))
+
+
+def logs(source: Source, reader: str, document: object, notes: tuple[str, ...]) -> Iterator[RawLog]:
+    """The logs in a parsed document.
+
+    Raises:
+        UnreadableLogError: When no table of it is the log of a training run.
+    """
+    refused: UnreadableLogError | None = None
+    read = []
+    for table in joined(tables(document)):
+        records = Records(source.name)
+        if isinstance(document, dict):
+            records.config.update(_config(document))
+        for number, record in enumerate(table, start=1):
+            records.add(record, number)
+        try:
+            read.append(records.log(source.name, reader, lines=False, notes=notes))
+        except UnreadableLogError as error:
+            refused = refused or error
+    if not read:
+        raise refused or UnreadableLogError.of(
+            source.name,
+            "the JSON document holds no list of records and no columns, so nothing in it runs over steps.",
+            "A log needs rows with a step and numbers: loss, reward, kl, ...",
+        )
+    yield from read
+
+
+def _config(document: Mapping[str, object]) -> dict[str, object]:
+    try:
+        return config_of(document)
+    except TooDeepError:
+        return {}
+
+
+def whole_records(body: str) -> Iterator[Mapping[str, object]]:
+    """The whole records in a text that is no whole document: a list that ends early, objects one after another.
+
+    Only objects at the outermost level, or in a list that starts there, count as records.
+    """
+    decoder = json.JSONDecoder(strict=False)
+    at = 0
+    while True:
+        while at < len(body) and body[at] in " \t\r\n,[":
+            at += 1
+        try:
+            record, at = decoder.raw_decode(body, at)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(record, dict):
+            yield record
+JSON_DOCUMENT = JsonDocument()

@@ -1,0 +1,192 @@
+"""Tables as people paste them: Markdown, box drawing, notebook output, a page copied from the browser.
+
+Whatever stands before, between and after the tables is passed over. Each table of a training log becomes a log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from holter.errors import UnreadableLogError
+from holter.readers.cells import DecimalSigns, is_header, own_names, refuse_grouped_digits
+from holter.readers.encoding import is_text
+from holter.readers.lines import Lines, text
+from holter.readers.numbers import Gap
+from holter.readers.plausibility import objection
+from holter.readers.records import Records
+from holter.readers.table_text import is_border, plain, splits, value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from holter.readers.base import RawLog, Source
+
+_SUFFIXES = (".md", ".markdown", ".txt", ".rst", ".log", ".out")
+_HEADER_LINES = 4
+_LONGEST = 20_000
+"""Characters of the longest line that can be a row for people."""
+
+
+@dataclass(slots=True)
+class _Block:
+    """One table of the text.
+
+    Attributes:
+        names: Its header; an empty name is a column to leave out, such as a data frame's index.
+        first: Line of the header.
+        rows: Line and cells of each row.
+        ragged: Lines inside it that have another number of cells.
+    """
+
+    names: tuple[str, ...]
+    first: int
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    ragged: list[tuple[int, int]] = field(default_factory=list)
+
+    def takes(self, number: int, line: str) -> bool:
+        """Add a line that belongs to this table: a row, a row with too few or too many cells, the header again."""
+        ways = splits(line)
+        rows = [way for way in ways if _is_row(way)]
+        fitting = next((way for way in rows if len(way) == len(self.names)), None)
+        if fitting is not None:
+            self.rows.append((number, fitting))
+        elif rows:
+            self.ragged.append((number, len(rows[0])))
+        return bool(rows) or list(self.names) in ways
+
+
+class PastedTable:
+    """Reads text with tables in it."""
+
+    name = "pasted-table"
+    title = "tables pasted as text: Markdown, box drawing, columns apart by tabs or spaces; English and Chinese headers"
+    priority = 900
+
+    def recognises(self, name: str, head: bytes) -> bool:
+        """By a table with a step or a metric of training in its header, or by a suffix of text that may have one below."""
+        if not is_text(head):
+            return False
+        if name.lower().removesuffix(".gz").endswith(_SUFFIXES):
+            return True
+        shown = text(head)[0].splitlines()
+        return any(True for _ in _blocks(enumerate(shown, start=1)))
+
+    def read(self, source: Source) -> Iterator[RawLog]:
+        """One log for every table of training metrics in the text.
+
+        Raises:
+            UnreadableLogError: When there is none, or its numbers cannot be told for certain.
+        """
+        lines = Lines(source)
+        blocks = list(_blocks((number, text(line)[0]) for number, line in lines))
+        read: list[RawLog] = []
+        objection_to_all: UnreadableLogError | None = None
+        for block in blocks:
+            records = self._records(source, block)
+            name = source.name if len(blocks) == 1 else f"{source.name} (table in line {block.first})"
+            try:
+                read.append(records.log(name, self.name, notes=lines.notes))
+            except UnreadableLogError as error:
+                objection_to_all = objection_to_all or error
+        if not read:
+            raise objection_to_all or UnreadableLogError.of(
+                source.name,
+                "no table of training metrics was found in this text.",
+                "Paste a table with a header line that names a step and metrics, and a line for every step.",
+            )
+        yield from read
+
+    def _records(self, source: Source, block: _Block) -> Records:
+        """A table's rows.
+
+        Raises:
+            UnreadableLogError: When what its numbers say cannot be told for certain.
+        """
+        records = Records(source.name, none=Gap.ABSENT)
+        kept = [index for index, name in enumerate(block.names) if name]
+        names, notes = own_names(block.names[index] for index in kept)
+        records.notes += notes
+        signs = DecimalSigns()
+        for number, cells in block.rows:
+            shown = signs.plain([cells[index] for index in kept], number)
+            found = [value(cell) for cell in shown]
+            records.table.row(tuple(names), [None if isinstance(v, Gap) else v for v in found], number)
+        for number, count in block.ragged:
+            records.skip(number, f"{count} cells where the header has {len(block.names)}")
+        signs.refuse_doubt(source.name)
+        refuse_grouped_digits(source.name, records.table, records.table.columns())
+        return records
+
+
+def _blocks(numbered: Iterable[tuple[int, str]]) -> Iterator[_Block]:
+    """The tables in a text: a header that a training log may have, then rows of as many cells."""
+    block: _Block | None = None
+    above: list[list[tuple[int, str]]] = [[]]
+    for number, line in numbered:
+        shown = plain(line[:_LONGEST])
+        if not shown:
+            continue
+        if is_border(shown):
+            above = [*above[-1:], []]
+            continue
+        if block is not None:
+            if block.takes(number, shown):
+                continue
+            yield block
+            above = [[]]
+        block = _begun(above, number, shown)
+        if block is None:
+            above[-1] = [*above[-1][-_HEADER_LINES + 1 :], (number, shown)]
+    if block is not None:
+        yield block
+
+
+def _begun(above: Sequence[list[tuple[int, str]]], number: int, line: str) -> _Block | None:
+    """A table whose first row is `line`, when what stands above it is a header that fits.
+
+    Args:
+        above: Lines above it; a border separates them into groups.
+        number: Its number.
+        line: The line.
+    """
+    rows = [way for way in splits(line) if _is_row(way)]
+    if not rows:
+        return None
+    first, headers = _headers(above)
+    for names in headers:
+        if not is_header(names) or objection([n for n in names if n]):
+            continue
+        for cells in rows:
+            if len(cells) == len(names):
+                return _Block(tuple(names), first, [(number, cells)])
+            if len(cells) == len(names) + 1 and cells[0].isdigit() and "|" not in line:
+                return _Block(("", *names), first, [(number, cells)])
+    return None
+
+
+def _headers(above: Sequence[list[tuple[int, str]]]) -> tuple[int, list[list[str]]]:
+    """The line of a header, and the ways to take it apart. Between borders it may be wrapped over several lines."""
+    group = above[-1] or above[0]
+    if not group:
+        return 0, []
+    if not above[-1] and len(group) > 1 and all("|" in line for _, line in group):
+        wrapped = [splits(line)[0] for _, line in group if splits(line)]
+        if len({len(cells) for cells in wrapped}) == 1:
+            return group[0][0], [[" ".join(filter(None, parts)) for parts in zip(*wrapped, strict=True)]]
+    return group[-1][0], splits(group[-1][1])
+
+
+def _is_row(cells: Sequence[str]) -> bool:
+    """Whether at least half of the cells hold numbers or nothing, and one a number."""
+    found = [value(cell) for cell in cells]
+    numbers = sum(isinstance(v, float) or _grouped(c) for v, c in zip(found, cells, strict=True))
+    return numbers > 0 and 2 * (numbers + sum(isinstance(v, Gap) for v in found)) >= len(cells)
+
+
+def _grouped(cell: str) -> bool:
+    """Whether a cell begins like a number with commas, which is refused or read later, and makes a row all the same."""
+    return cell[:1].isdigit() and "," in cell and cell.replace(",", "").replace(".", "").isdigit()
+
+
+PASTED_TABLE = PastedTable()

@@ -1,0 +1,66 @@
+"""Whether a table is the log of a training run at all.
+
+Results of evaluations, data sets, samples and source code are tables too. Reading one of them as a run would be followed
+by a confident diagnosis of nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_SIGNS = re.compile(r"[^0-9a-z\u00c0-\uffff]+")
+_AXIS = re.compile(
+    r"(?:.*_)?(?:steps?|iters?|iterations?|updates?|episodes?|eps|epochs?|batch(?:es)?|timesteps?|rollouts?|frames?"
+    r"|global_step_max_steps|samples_seen|tokens_seen|num_tokens)|步骤|步数|步|迭代|迭代次数|训练步数|轮次|回合|轮数",
+)
+_TRAINING = re.compile(
+    r"(?:^|.*_)(?:loss(?:es)?|kl|ppo_?kl|approx_?kl|policykl|kl_div|kl_divergence|entropy|grad(?:ient)?_?norm|lr|learning_rate|clip_?frac\w*"
+    r"|clip_?ratio\w*|advantages?|ppo|grpo|rlhf|policy|critic|actor|returns?)(?:_.*|$)|.*(?:损失|散度|学习率|策略|熵).*",
+)
+_REWARD = re.compile(r"(?:^|.*_)(?:rewards?|scores?)(?:_.*|$)|.*(?:奖励|得分).*")
+_SAMPLE = frozenset({"prompt", "prompts", "messages", "conversations", "question", "chosen", "rejected", "instruction", "query"})
+
+
+def _plain(name: str) -> str:
+    return _SIGNS.sub("_", name.lower()).strip("_")
+
+
+def is_axis(name: str) -> bool:
+    """Whether a column of this name counts steps, updates, episodes or the like."""
+    return _AXIS.fullmatch(_plain(name)) is not None
+
+
+def is_training_metric(name: str) -> bool:
+    """Whether a column of this name is measured while training, and hardly anywhere else."""
+    return _TRAINING.fullmatch(_plain(name)) is not None
+
+
+def is_reward(name: str) -> bool:
+    """Whether a column of this name is a reward or a score, which evaluations have too."""
+    return _REWARD.fullmatch(_plain(name)) is not None
+
+
+def objection(numbers: Collection[str], texts: Collection[str] = ()) -> str | None:
+    """Why columns of these names are not the log of a training run, or None when they may be one.
+
+    Args:
+        numbers: Names of the columns of numbers.
+        texts: Names of the columns of text.
+    """
+    if not numbers:
+        return "it holds no numbers under names."
+    training = any(map(is_training_metric, numbers))
+    if not training and any(_plain(t) in _SAMPLE for t in texts):
+        return f"it is a table of samples or data ({_some(texts)}), not of metrics over steps."
+    if training or any(map(is_axis, numbers)) or (not texts and any(map(is_reward, numbers))):
+        return None
+    return f"its columns ({_some([*texts, *numbers])}) have no step and no metric of training, so it seems to be something else."
+
+
+def _some(names: Collection[str]) -> str:
+    shown = ", ".join(str(n)[:40] for n in list(names)[:6])
+    return shown + (", ..." if len(names) > 6 else "")

@@ -1,0 +1,235 @@
+"""Rows of mixed keys gathered into columns: rows that share their keys become arrays together.
+
+Memory stays a small multiple of the columns: parsed rows are held only until a batch is full.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from holter.errors import UnreadableLogError
+from holter.readers.base import RawColumn
+from holter.readers.numbers import Gap, mean_and_spread, scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+MOST_COLUMNS = 50_000
+"""Distinct names that one log may use. The largest real logs (a norm for every layer) have some thousands."""
+_BATCH = 1 << 17
+"""Values held as Python objects before they become arrays."""
+_SAMPLES = 20
+_FEW = 4
+"""Rows of one key set in a batch below which arrays would cost more than they save."""
+
+Part = tuple["NDArray[np.int64]", "NDArray[np.float64]", "NDArray[np.bool_] | None"]
+
+
+class Table:
+    """Columns in the making.
+
+    Attributes:
+        texts: How many values that are no numbers each name had.
+        samples: The first of those that are text, by name, each with its row.
+    """
+
+    def __init__(self, file: str, none: Gap = Gap.NULL) -> None:
+        """Begin.
+
+        Args:
+            file: What messages call the log.
+            none: What a None stands for in this format.
+        """
+        self.file = file
+        self.none = none
+        self.texts: Counter[str] = Counter()
+        self.samples: dict[str, list[tuple[int, str]]] = {}
+        self._lines: list[int] = []
+        self._order: dict[str, None] = {}
+        self._parts: dict[str, list[Part]] = {}
+        self._pending: dict[tuple[str, ...], tuple[list[int], list[Sequence[object]]]] = {}
+        self._held = 0
+        self._marks: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def row(self, keys: tuple[str, ...], values: Sequence[object], line: int) -> None:
+        """Add a row.
+
+        Args:
+            keys: Names.
+            values: As many values: numbers, None, or anything else, which is left aside unless it is text that stands for
+                a number.
+            line: 1-based line in the file.
+
+        Raises:
+            UnreadableLogError: When the log uses more names than any log does.
+        """
+        group = self._pending.get(keys)
+        if group is None:
+            group = self._pending[keys] = ([], [])
+            self._order.update(dict.fromkeys(keys))
+        group[0].append(len(self._lines))
+        group[1].append(values)
+        self._lines.append(line)
+        self._held += len(keys)
+        if self._held >= _BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        loose: dict[str, list[tuple[int, object]]] = {}
+        for keys, (positions, rows) in self._pending.items():
+            if len(rows) < _FEW:
+                for position, row in zip(positions, rows, strict=True):
+                    for key, value in zip(keys, row, strict=True):
+                        loose.setdefault(key, []).append((position, value))
+                continue
+            at = np.asarray(positions, np.int64)
+            block = _block(rows)
+            if block is not None:
+                for key, values in zip(keys, np.ascontiguousarray(block.T), strict=True):
+                    self._add(key, (at, values, None))
+                continue
+            for key, column in zip(keys, zip(*rows, strict=True), strict=True):
+                self._mixed(key, at, column)
+        for key, entries in loose.items():
+            self._mixed(key, np.asarray([p for p, _ in entries], np.int64), [v for _, v in entries])
+        self._pending.clear()
+        self._held = 0
+
+    def _mixed(self, key: str, at: NDArray[np.int64], column: Sequence[object]) -> None:
+        """A column that may hold anything."""
+        block = _array(column)
+        if block is not None:
+            self._add(key, (at, block, None))
+            return
+        keep, values, null = [], [], []
+        spread_at: list[int] = []
+        spread: list[float] = []
+        for index, value in enumerate(column):
+            found = self.none if value is None else scalar(value)
+            if found is Gap.NULL:
+                null.append(len(keep))
+                found = float("nan")
+            elif found is Gap.OTHER:
+                pair = mean_and_spread(value) if isinstance(value, str) else None
+                if pair is None:
+                    self.texts[key] += 1
+                    if isinstance(value, str):
+                        self._text(key, int(at[index]), value)
+                    continue
+                found = pair[0]
+                spread_at.append(index)
+                spread.append(pair[1])
+            if isinstance(found, float):
+                keep.append(index)
+                values.append(found)
+        if spread:
+            self._add(f"{key}_std", (at[spread_at], np.asarray(spread, np.float64), None))
+        if keep:
+            mask = None
+            if null:
+                mask = np.zeros(len(keep), bool)
+                mask[null] = True
+            self._add(key, (at[keep], np.asarray(values, np.float64), mask))
+
+    def _text(self, key: str, row: int, value: str) -> None:
+        if key in SPLIT_NAMES and len(value) < 20:
+            self._marks[row] = value.lower()
+        samples = self.samples.setdefault(key, [])
+        if len(samples) < _SAMPLES:
+            samples.append((row, value[:80]))
+
+    def _add(self, key: str, part: Part) -> None:
+        parts = self._parts.get(key)
+        if parts is None:
+            if len(self._parts) >= MOST_COLUMNS:
+                raise UnreadableLogError.of(
+                    self.file,
+                    f"it uses more than {MOST_COLUMNS:,} different names, so they seem to be data and not metrics.",
+                    "Log values under fixed names, with the step as a value.",
+                )
+            parts = self._parts[key] = []
+        parts.append(part)
+
+    def columns(self) -> dict[str, RawColumn]:
+        """The columns, in the order in which their names first appeared."""
+        self._flush()
+        shared: dict[tuple[int, ...], NDArray[np.int64]] = {}
+        names = [k for k in self._order if k in self._parts] + [k for k in self._parts if k not in self._order]
+        return {key: _joined(self._parts[key], shared) for key in names}
+
+    def lines(self) -> NDArray[np.int64]:
+        """1-based line of each row."""
+        return np.asarray(self._lines, np.int64)
+
+    def marked(self) -> dict[int, str]:
+        """Rows whose split is written out as text (``"phase": "eval"``), and the text in lower case."""
+        self._flush()
+        return dict(self._marks)
+
+
+SPLIT_NAMES = frozenset({"split", "phase", "mode", "log_type", "type", "stage", "kind", "subset"})
+"""Names under which hand-written logs say whether a row is a training or an evaluation row."""
+
+
+_PLAIN = {float, int, bool}
+
+
+def _array(values: Sequence[object]) -> NDArray[np.float64] | None:
+    """The values as an array when all of them are plain numbers: NumPy would also turn text and None into floats."""
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        return _numerals(cast("Sequence[str]", values))
+    if not kinds <= _PLAIN:
+        return None
+    try:
+        return np.array(values, np.float64)
+    except OverflowError:
+        return None
+
+
+def _numerals(values: Sequence[str]) -> NDArray[np.float64] | None:
+    """Texts as an array when all of them are numerals. Python reads more as a number than logs mean: ``1_000``, ``٣``."""
+    together = "".join(values)
+    if "_" in together or not together.isascii():
+        return None
+    try:
+        return np.array(list(map(float, values)), np.float64)
+    except ValueError:
+        return None
+
+
+def _block(rows: Sequence[Sequence[object]]) -> NDArray[np.float64] | None:
+    """The rows as an array when all their values are plain numbers."""
+    if not _PLAIN.issuperset(map(type, chain.from_iterable(rows))):
+        return None
+    try:
+        return np.array(rows, np.float64)
+    except OverflowError:
+        return None
+
+
+def _joined(parts: list[Part], shared: dict[tuple[int, ...], NDArray[np.int64]]) -> RawColumn:
+    """One column of its parts, by row; the newest value of a row wins. Equal arrays of rows are shared between columns."""
+    ats = [p[0] for p in parts]
+    identity = tuple(id(a) for a in ats)
+    at = ats[0] if len(ats) == 1 else np.concatenate(ats)
+    values = parts[0][1] if len(ats) == 1 else np.concatenate([p[1] for p in parts])
+    null = None
+    if any(p[2] is not None for p in parts):
+        null = np.concatenate([np.zeros(len(p[0]), bool) if p[2] is None else p[2] for p in parts])
+    if len(at) > 1 and not (at[1:] > at[:-1]).all():
+        order = np.argsort(at, kind="stable")
+        last = np.append(np.diff(at[order]) > 0, True)
+        order = order[last]
+        return RawColumn(at[order], values[order], None if null is None else null[order])
+    at = shared.setdefault(identity, at)
+    return RawColumn(at, values, null)

@@ -1,0 +1,72 @@
+"""What the files of one run say, gathered while they are parsed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from holter.readers.base import Skipped
+from holter.readers.tensorboard import hyperparameters
+from holter.readers.tensorboard.rows import Stretches
+from holter.readers.tensorboard.templates import Templates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holter.readers.tensorboard.event import Event
+
+_MOST_SKIPPED = 100
+"""Damaged places that are listed one by one."""
+
+
+class Gathered:
+    """What was read so far, and what was learned on the way.
+
+    Attributes:
+        stretches: The scalars.
+        templates: Layouts of whole steps.
+        layouts: Tag by the bytes between step and value, of records that hold one float32 at their end.
+        plugins: Plug-in by tag.
+        config: Hyper-parameters.
+        aside: Values that are no scalars, counted by kind.
+        records: Records that were understood.
+        sessions: Records of the hparams plug-in that begin a session.
+    """
+
+    def __init__(self) -> None:
+        self.stretches = Stretches()
+        self.templates = Templates()
+        self.layouts: dict[bytes, str] = {}
+        self.plugins: dict[str, str] = {}
+        self.config: dict[str, object] = {}
+        self.aside: Counter[str] = Counter()
+        self.records = 0
+        self.sessions = 0
+        self._skipped: list[Skipped] = []
+        self._more_skipped: Counter[str] = Counter()
+
+    def take(self, said: Event) -> None:
+        """Everything of a record but its scalars."""
+        for value in said.aside:
+            found: Mapping[str, object] = {}
+            if value.kind == "text" and value.text is not None:
+                found = hyperparameters.from_text(value.tag, value.text)
+            elif value.tag == hyperparameters.SESSION_TAG:
+                found = hyperparameters.from_session(value.plugin_content)
+                self.sessions += 1
+            self.config.update(found)
+            if not found:
+                self.aside[value.kind] += 1
+
+    def skip(self, file: str, at: int, why: str) -> None:
+        """A record that was not read, with the offset of its first byte."""
+        if len(self._skipped) < _MOST_SKIPPED:
+            self._skipped.append(Skipped(file, None, f"record at byte {at}: {why}."))
+        else:
+            self._more_skipped[file] += 1
+
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What was not read."""
+        return *self._skipped, *(
+            Skipped(f, None, f"and {n} more damaged places.") for f, n in self._more_skipped.items()
+        )

@@ -1,0 +1,160 @@
+"""TensorBoard event files: the scalars of a run, every one of them, without TensorBoard."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from holter.errors import UnreadableLogError
+from holter.readers.base import RawColumn, RawLog, Skipped, Source
+from holter.readers.tensorboard.framing import HEADER, length_in
+from holter.readers.tensorboard.gathered import Gathered
+from holter.readers.tensorboard.rows import Stretches
+from holter.readers.tensorboard.stream import EventStream
+from holter.readers.unpacking import damage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holter.readers.tensorboard.rows import Rows
+
+CHUNK = 1 << 20
+"""Bytes parsed at a time."""
+STEP, WALL_TIME = "step", "wall_time"
+_IN_NAME = ".tfevents."
+_TIMESTAMP = re.compile(r"\.tfevents\.(\d+)")
+
+
+class EventFiles:
+    """Reads ``events.out.tfevents.*``, as torch, tensorboardX, TensorFlow and the trainers on top of them write it."""
+
+    name = "tensorboard"
+    title = "TensorBoard event files"
+    priority = 10
+
+    def recognises(self, name: str, head: bytes) -> bool:
+        """By name, or by the checksum of a first record's length."""
+        return _IN_NAME in Path(name).name or (len(head) >= HEADER and length_in(head[:HEADER]) > 0)
+
+    def gathers(self, name: str) -> bool:
+        """Every event file of a folder belongs to one run: a resumed run begins another file."""
+        return _IN_NAME in Path(name).name
+
+    def read(self, source: Source) -> Iterator[RawLog]:
+        """One log."""
+        yield read_files(source.parts, source.name) if source.parts else _read([source], source.name)
+
+
+def read_files(paths: Sequence[Path], name: str) -> RawLog:
+    """The event files of one folder as one log: a resumed run begins another file, and so may a second writer.
+
+    Args:
+        paths: The files, in any order. A compressed copy beside its original is not read again.
+        name: What to call the log.
+
+    Raises:
+        UnreadableLogError: When a file cannot be opened, or none of them holds a record.
+    """
+    return _read([Source.of(path) for path in in_order(paths)], name)
+
+
+def in_order(paths: Sequence[Path]) -> list[Path]:
+    """Event files by the time in their names, then by name, each once."""
+    plain = set(paths)
+    once = [path for path in plain if path.suffix != ".gz" or path.with_suffix("") not in plain]
+
+    def age(path: Path) -> tuple[int, str]:
+        found = _TIMESTAMP.search(path.name)
+        return int(found[1]) if found else 0, str(path)
+
+    return sorted(once, key=age)
+
+
+def _read(sources: Sequence[Source], name: str) -> RawLog:
+    gathered = Gathered()
+    notes: list[str] = []
+    unpacking: list[Skipped] = []
+    for source in sources:
+        stream = EventStream(source.name, gathered)
+        for data in _pieces(source, unpacking):
+            stream.feed(data)
+        torn = stream.finish()
+        if torn:
+            notes.append(
+                f"{source.name}: the last record is not complete ({torn} bytes), the file is still being written."
+            )
+    skipped = (*gathered.skipped(), *unpacking)
+    if not gathered.records:
+        raise UnreadableLogError.of(
+            name,
+            "no sound TensorBoard record in it" + (f"; {skipped[0].why}" if skipped else "."),
+            "Copy the file again, or check that it is an event file (events.out.tfevents.*).",
+        )
+    rows = gathered.stretches.rows()
+    if gathered.sessions and len(rows.steps) <= 1:
+        # What add_hparams writes into a folder of its own: a table of results, no course of a run.
+        notes.append("hyper-parameters and their results only; there is no run in it.")
+        rows = Stretches().rows()
+    notes += _about(gathered, rows)
+    return RawLog(
+        name=name,
+        reader=EventFiles.name,
+        rows=len(rows.steps),
+        columns=_columns(rows),
+        config=gathered.config,
+        skipped=skipped,
+        notes=tuple(notes),
+    )
+
+
+def _columns(rows: Rows) -> dict[str, RawColumn]:
+    """Step and wall time of the rows, then the tags; a tag of one of these names gets another."""
+    if not len(rows.steps):
+        return {}
+    everywhere = np.arange(len(rows.steps))
+    columns = {STEP: RawColumn(everywhere, rows.steps.astype(np.float64))}
+    if not np.isnan(rows.wall_time).all():
+        columns[WALL_TIME] = RawColumn(everywhere, rows.wall_time)
+    for tag, column in rows.columns.items():
+        columns[_free_name(tag, rows)] = column
+    return columns
+
+
+def _free_name(tag: str, rows: Rows) -> str:
+    name = tag
+    while name in (STEP, WALL_TIME) or (name != tag and name in rows.columns):
+        name += " (tag)"
+    return name
+
+
+def _about(gathered: Gathered, rows: Rows) -> list[str]:
+    """What the user should know about the log that is no fault."""
+    notes = []
+    if gathered.aside:
+        kinds = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in sorted(gathered.aside.items()))
+        notes.append(f"left aside: {kinds}. Only scalars are read.")
+    notes += [
+        f"the tag {tag!r} is called {_free_name(tag, rows)!r} here; {tag!r} is the records' own."
+        for tag in (STEP, WALL_TIME)
+        if tag in rows.columns
+    ]
+    return notes
+
+
+def _pieces(source: Source, failures: list[Skipped]) -> Iterator[bytes]:
+    """The bytes of a source. One that breaks off (damaged gzip data, a failing disk) ends there, and that is named."""
+    try:
+        with source.open() as stream:
+            while data := stream.read(CHUNK):
+                yield data
+            failure = damage(stream)
+    except OSError as error:
+        failure = f"cannot be read: {error.strerror or error}"
+    if failure is not None:
+        failures.append(Skipped(source.name, None, failure))
+
+
+TENSORBOARD = EventFiles()

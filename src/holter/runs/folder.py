@@ -1,0 +1,278 @@
+"""The logs in a folder: which files are logs, which of them are one run, and which form of a run to read.
+
+A run folder holds the same run several times: event files, ``trainer_state.json``, one copy of it in every checkpoint, a
+JSONL file. One of them is read, the others are named in the run's notes. Different runs stay different.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holter.errors import UnreadableLogError
+from holter.readers.base import GatheringReader, Reader, Skipped, Source
+from holter.readers.registry import readers_for
+
+PREFERENCE = ("trainer-state", "jsonl", "tensorboard", "json", "csv")
+"""Readers, the one whose files hold most of a run first; the others after them, by their priority."""
+MOST_ENTRIES = 500_000
+"""Files and folders looked at below one folder."""
+
+_PASSED_FOLDERS = re.compile(
+    r"\..*|__pycache__|node_modules|site-packages|venv|env|code|src|artifacts|wandb_cache", re.I
+)
+_LOG_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".log", ".out", ".txt", ".wandb")
+_NO_LOGS = re.compile(
+    r"(?:config|meta|metadata|expect|run|args|params|package|package-lock|tsconfig|vocab|merges|tokenizer.*|special_tokens_map"
+    r"|added_tokens|generation_config|preprocessor_config|adapter_config|model\.safetensors\.index|pytorch_model.*index"
+    r"|ds_config.*|accelerate.*|training_args|hparams|wandb-metadata|wandb-summary|all_results|train_results|eval_results"
+    r"|requirements.*|license.*|readme.*|notice.*|modelfile|findings.*|.*manifest.*|.*schema"
+    r"|(?:.*[_-])?(?:samples?|completions?|generations?|rollouts?|trajector(?:y|ies)|predictions?|prompts?|dataset"
+    r"|(?:train|val|test)_data_step\d+)(?:[_-].*)?)\.\w+(?:\.gz)?",
+    re.IGNORECASE,
+)
+_CHECKPOINT = re.compile(r"(?:checkpoint|ckpt|global_step|step)[-_]?(\d+)")
+_WITHIN = re.compile(
+    r"(?:runs?|logs?|logging|tb|tb_?logs?|tensorboard|tensorboard_?logs?|events?|metrics|wandb|offline-run-.*|files|train"
+    r"|[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.*)"
+)
+"""Folders that trainers make inside a run's folder; the last one is how transformers calls a folder of event files."""
+_ANONYMOUS = re.compile(
+    r"(?:train(?:er|ing)?|eval)?[-_.]?(?:state|logs?|metrics|history|progress|logging|output|stdout|stderr|console|results"
+    r"|experiment_log|run|data|events.*)?(?:[-_]\d+)?",
+    re.IGNORECASE,
+)
+_STEP = re.compile(rb'"global_step"\s*:\s*(\d+)')
+
+
+@dataclass(slots=True)
+class Found:
+    """The logs of a folder.
+
+    Attributes:
+        runs: For each run its sources, the best first, each with the remarks for a run read from it.
+        refused: What looked like a log and could not even be opened.
+    """
+
+    runs: list[list[tuple[Source, tuple[str, ...]]]] = field(default_factory=list)
+    refused: list[Skipped] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """A source in the folder, with the reader that recognises it."""
+
+    source: Source
+    reader: Reader
+    home: Path
+    stem: str
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        name = self.reader.name
+        return (
+            PREFERENCE.index(name) if name in PREFERENCE else len(PREFERENCE),
+            self.reader.priority,
+            self.source.name,
+        )
+
+
+def logs_in(folder: Path) -> Found:
+    """Every run below `folder`."""
+    found = Found()
+    logs = _gathered(_recognised(_files(folder, found), folder, found))
+    for group in _grouped(_without_old_checkpoints(logs)).values():
+        found.runs += _chosen(group)
+    return found
+
+
+def _files(folder: Path, found: Found) -> list[Path]:
+    """Regular files below a folder that may be logs, by path. Every folder is visited once, however it is linked."""
+    out: list[Path] = []
+    seen: set[tuple[int, int]] = set()
+    open_folders, looked_at = [folder], 0
+    while open_folders:
+        here = open_folders.pop()
+        try:
+            status = here.stat()
+            identity = (status.st_dev, status.st_ino)
+            if identity in seen:
+                continue
+            seen.add(identity)
+            entries = sorted(os.scandir(here), key=lambda e: e.name)
+        except OSError as error:
+            found.refused.append(Skipped(str(here), None, f"this folder cannot be read ({error.strerror})"))
+            continue
+        looked_at += len(entries)
+        if looked_at > MOST_ENTRIES:
+            found.refused.append(
+                Skipped(
+                    str(folder), None, f"more than {MOST_ENTRIES:,} files; name the runs' folders instead of this one"
+                )
+            )
+            break
+        below = []
+        for entry in entries:
+            path = Path(entry.path)
+            try:
+                if entry.is_dir():
+                    if not _PASSED_FOLDERS.fullmatch(entry.name):
+                        below.append(path)
+                elif _may_be_log(entry.name):
+                    status = entry.stat()
+                    identity = (status.st_dev, status.st_ino)
+                    if stat.S_ISREG(status.st_mode) and identity not in seen:
+                        seen.add(identity)
+                        out.append(path)
+            except OSError as error:
+                if _may_be_log(entry.name):
+                    found.refused.append(Skipped(str(path), None, f"it cannot be opened ({error.strerror})"))
+        open_folders += reversed(below)
+    return sorted(out)
+
+
+def _may_be_log(name: str) -> bool:
+    if ".tfevents." in name:
+        return not name.endswith((".profile-empty", ".cfl"))
+    return name.lower().removesuffix(".gz").endswith(_LOG_SUFFIXES) and not _NO_LOGS.fullmatch(name)
+
+
+def _recognised(files: list[Path], folder: Path, found: Found) -> list[_Log]:
+    logs = []
+    for path in files:
+        source = Source.of(path)
+        try:
+            head = source.head()
+        except (OSError, UnreadableLogError) as error:
+            found.refused.append(Skipped(str(path), None, f"it cannot be opened ({getattr(error, 'strerror', error)})"))
+            continue
+        reader = next(readers_for(path.name, head), None) if head.strip() else None
+        if reader is not None:
+            logs.append(_Log(source, reader, _home(path, folder), _stem(path)))
+    return logs
+
+
+def _home(path: Path, folder: Path) -> Path:
+    """The folder of the run that a file belongs to: above the folders that trainers make inside it."""
+    here = path.parent
+    while here != folder and (_CHECKPOINT.fullmatch(here.name) or _WITHIN.fullmatch(here.name)):
+        here = here.parent
+    return here
+
+
+def _stem(path: Path) -> str:
+    """The run's own name in a file's name; empty for names that any run's log may have."""
+    stem = path.name.removesuffix(".gz")
+    stem = stem.rsplit(".", 1)[0] if ".tfevents." not in stem else ""
+    return "" if _ANONYMOUS.fullmatch(stem) else stem
+
+
+def _gathered(logs: list[_Log]) -> list[_Log]:
+    """The logs, with the parts of one run that a reader gathers made one source."""
+    together: dict[tuple[str, Path], list[_Log]] = {}
+    out: list[_Log] = []
+    for log in logs:
+        path = log.source.path
+        assert path is not None
+        if isinstance(log.reader, GatheringReader) and log.reader.gathers(path.name):
+            together.setdefault((log.reader.name, path.parent), []).append(log)
+        else:
+            out.append(log)
+    for (_, parent), parts in together.items():
+        first = parts[0]
+        paths = tuple(p.source.path for p in parts if p.source.path is not None)
+        source = Source(str(parent), path=paths[0], parts=paths) if len(paths) > 1 else first.source
+        out.append(_Log(source, first.reader, first.home, first.stem))
+    return out
+
+
+def _without_old_checkpoints(logs: list[_Log]) -> list[_Log]:
+    """The logs, of those that checkpoints of one run hold copies of only the one that goes furthest."""
+    furthest: dict[tuple[Path, str, str], tuple[tuple[int, bool], _Log]] = {}
+    out = []
+    for log in logs:
+        path = log.source.path
+        assert path is not None
+        if log.reader.name != "trainer-state" or log.source.parts:
+            out.append(log)
+            continue
+        inside = _CHECKPOINT.fullmatch(path.parent.name)
+        rank = (_global_step(log.source), inside is None)
+        key = (log.home, path.name, log.stem)
+        if key not in furthest or rank > furthest[key][0]:
+            furthest[key] = (rank, log)
+    return out + [log for _, log in furthest.values()]
+
+
+def _global_step(source: Source) -> int:
+    try:
+        found = _STEP.search(source.head())
+    except (OSError, UnreadableLogError):
+        return 0
+    return int(found[1]) if found and len(found[1]) < 19 else 0
+
+
+def _grouped(logs: list[_Log]) -> dict[tuple[Path, str], list[_Log]]:
+    """Logs of one run's folder and name. What carries no name belongs to the only name that its folder has."""
+    names: dict[Path, set[str]] = {}
+    for log in logs:
+        if log.stem:
+            names.setdefault(log.home, set()).add(log.stem)
+    groups: dict[tuple[Path, str], list[_Log]] = {}
+    for log in sorted(logs, key=lambda log: log.source.name):
+        own = names.get(log.home, set())
+        stem = log.stem or (next(iter(own)) if len(own) == 1 else "")
+        groups.setdefault((log.home, stem), []).append(log)
+    return groups
+
+
+def _chosen(group: list[_Log]) -> list[list[tuple[Source, tuple[str, ...]]]]:
+    """The sources to read of one group: all of its best format, the other formats where that one fails."""
+    ordered = sorted(group, key=lambda log: log.order)
+    best = [log for log in ordered if log.reader.name == ordered[0].reader.name]
+    best, copies = _without_copies(best)
+    others = [log for log in ordered if log.reader.name != ordered[0].reader.name]
+    if len(best) == 1:
+        return [[(log.source, _remarks([*(o for o in ordered if o is not log)])) for log in (best[0], *others)]]
+    remarks = _remarks([*others, *copies])
+    return [[(log.source, remarks if index == 0 else ())] for index, log in enumerate(best)]
+
+
+def _remarks(aside: list[_Log]) -> tuple[str, ...]:
+    if not aside:
+        return ()
+    shown = ", ".join(log.source.name for log in aside[:3]) + (f" and {len(aside) - 3} more" if len(aside) > 3 else "")
+    return (f"left aside as another form of this run: {shown}",)
+
+
+def _without_copies(logs: list[_Log]) -> tuple[list[_Log], list[_Log]]:
+    """The logs whose bytes differ, and those that are byte for byte one of them."""
+    kept: list[_Log] = []
+    copies: list[_Log] = []
+    seen: set[tuple[int, bytes]] = set()
+    sizes = [_size(log) for log in logs]
+    for log, size in zip(logs, sizes, strict=True):
+        if size is None or sizes.count(size) == 1:
+            kept.append(log)
+            continue
+        identity = (size, _digest(log))
+        (copies if identity in seen else kept).append(log)
+        seen.add(identity)
+    return kept, copies
+
+
+def _size(log: _Log) -> int | None:
+    try:
+        return log.source.path.stat().st_size if log.source.path is not None and not log.source.parts else None
+    except OSError:
+        return None
+
+
+def _digest(log: _Log) -> bytes:
+    assert log.source.path is not None
+    with log.source.path.open("rb") as stream:
+        return hashlib.file_digest(stream, "blake2b").digest()

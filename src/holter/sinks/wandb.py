@@ -1,0 +1,80 @@
+"""Weights & Biases, online or offline as its own environment variables say."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from holter.sinks.base import Destination, Sample, Tracker, Values
+from holter.sinks.naming import renamed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holter.store.manifest import Manifest
+
+
+class WandbSink:
+    """Logs rows against the training step, not against the number of calls to ``log``.
+
+    The run is the process's own when the caller began one; it is then left open at the end.
+    """
+
+    name = "wandb"
+
+    def __init__(self, destination: Destination) -> None:
+        self.destination = destination
+        self._run: Any = None
+        self._ours = False
+        self._axis = destination.rename("global_step")
+
+    def open(self, manifest: Manifest) -> None:
+        """Begin a run, or join the one that is there."""
+        import wandb
+
+        self._run = wandb.run
+        self._ours = self._run is None
+        if self._ours:
+            to = self.destination
+            to.folder.mkdir(parents=True, exist_ok=True)
+            options: dict[str, Any] = {
+                "project": to.project or os.getenv("WANDB_PROJECT", "holter"),
+                "name": to.run_name or manifest.name or None,
+                "dir": str(to.folder),
+                "reinit": "create_new",
+            }
+            self._run = wandb.init(**{**options, **to.options.get("wandb", {})})
+        self._run.config.update(dict(manifest.config), allow_val_change=True)
+        self._run.define_metric(self._axis, hidden=True)
+        self._run.define_metric("*", step_metric=self._axis, step_sync=True)
+
+    def write(self, step: float, row: Values) -> None:
+        """One history row."""
+        self._run.log({**renamed(row, self.destination.rename), self._axis: _whole(step)})
+
+    def samples(self, step: float, rows: Sequence[Sample]) -> None:
+        """One table a step, under the name that TRL gives it."""
+        import wandb
+
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        table = wandb.Table(columns=["step", *columns], log_mode="IMMUTABLE")
+        for row in rows:
+            table.add_data(_whole(step), *(_cell(row.get(name)) for name in columns))
+        self._run.log({"completions": table, self._axis: _whole(step)})
+
+    def close(self) -> None:
+        """Finish the run if it is ours."""
+        if self._run is not None and self._ours:
+            self._run.finish()
+
+
+def _whole(step: float) -> float:
+    return int(step) if float(step).is_integer() else step
+
+
+def _cell(value: object) -> object:
+    """A table's column has one type; what is neither number nor text goes in as text."""
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+WANDB = Tracker(name="wandb", title="Weights & Biases", create=WandbSink, package="wandb")

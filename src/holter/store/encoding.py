@@ -1,0 +1,115 @@
+"""One row, one line of strict JSON.
+
+JSON has no NaN. The encoder writes non-finite numbers as ``null``, which would make a NaN loss and a missing one the same;
+so rows in which it did are written again with the strings that stand for them. That is rare, and looking for it costs
+one search of the line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+"""What a string value of a metric stands for."""
+_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
+_LARGEST = 2**63
+_DEPTH = 20
+"""Nesting beyond this is written as text, so that a mapping that holds itself ends."""
+
+
+def encode(row: Mapping[str, object]) -> bytes:
+    """The line that holds `row`, its line feed included. Never raises: what JSON cannot hold is written as its text."""
+    try:
+        line = orjson.dumps(row, default=_plain, option=_OPTIONS)
+        if b"null" in line:
+            line = orjson.dumps({k: _spelled(v) for k, v in row.items()}, default=_plain, option=_OPTIONS)
+            if b"null" in line:
+                line = orjson.dumps(spelled_out(row), option=_OPTIONS)
+    except (TypeError, ValueError):
+        line = orjson.dumps(spelled_out(row), option=_OPTIONS)
+    return line
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """The row in a line, as it stands there.
+
+    Raises:
+        ValueError: When the line is not a JSON object.
+    """
+    said = orjson.loads(line)
+    if not isinstance(said, dict):
+        raise ValueError(f"a {type(said).__name__}, not an object")
+    return said
+
+
+def number(value: object) -> float | None:
+    """A metric's value as a number; None for null, and for what is no number.
+
+    >>> number("-Infinity"), number(3), number(None), number("abc")
+    (-inf, 3.0, None, None)
+    """
+    if isinstance(value, int | float):
+        return float(value)
+    return NON_FINITE.get(value) if isinstance(value, str) else None
+
+
+def spelled_out(value: object, depth: int = 0) -> Any:  # noqa: ANN401
+    """`value` in types that JSON holds: non-finite numbers and what has no JSON form become strings. Never raises."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, str):
+        # A lone surrogate has no UTF-8 form; a completion's text must not cost the row.
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, float):
+        return _spelled(float(value))
+    if isinstance(value, int):
+        return int(value) if -_LARGEST <= value < _LARGEST else _large(value)
+    if depth > _DEPTH:
+        return _text(value)
+    if isinstance(value, Mapping):
+        return {spelled_out(str(k)): spelled_out(v, depth + 1) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [spelled_out(v, depth + 1) for v in value]
+    if isinstance(value, set | frozenset):
+        return sorted((spelled_out(v, depth + 1) for v in value), key=str)
+    return spelled_out(_plain(value), depth + 1)
+
+
+def _spelled(value: object) -> object:
+    if type(value) is not float or math.isfinite(value):
+        return value
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
+def _large(value: int) -> float | str:
+    """A number too large for 64 bits: as a float where it fits into one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return "Infinity" if value > 0 else "-Infinity"
+
+
+def _plain(value: object) -> object:
+    """A tensor, an array or a scalar of another library as Python numbers; anything else as its text."""
+    for method in ("tolist", "item"):
+        convert = getattr(value, method, None)
+        if callable(convert):
+            try:
+                return convert()
+            except Exception:
+                # A foreign object may raise anything, and must not cost the row.
+                continue
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return type(value).__qualname__

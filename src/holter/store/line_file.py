@@ -1,0 +1,159 @@
+"""An append-only file of lines that outlives crashes and full disks.
+
+Each line is one system call, so it is in the file when `append` returns and a ``kill -9`` loses nothing. When the disk refuses,
+lines wait in memory up to a limit and are written, in order, as soon as there is room; those beyond the limit are lost, and
+the file says how many and why. Training never hears of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+import orjson
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+log = logging.getLogger("holter")
+
+HELD_BYTES = 16 << 20
+"""Lines that wait for room on the disk, in bytes: hours of metrics, a few steps of completions."""
+TORN = "the disk took a part of a line"
+RETRY_SECONDS = 1.0
+"""Pause between two tries at a disk that refuses, so that a dead mount costs one call a second and not one a line."""
+
+
+class LineFile:
+    """Appends lines to one file. One process writes a file; its threads may share it."""
+
+    def __init__(self, path: Path, *, held_bytes: int = HELD_BYTES, retry_seconds: float = RETRY_SECONDS) -> None:
+        """Open `path` for appending; a torn last line of an earlier writer is closed, so that nothing is glued to it.
+
+        Args:
+            path: The file.
+            held_bytes: Most bytes that wait in memory while the disk refuses.
+            retry_seconds: Pause between two tries while it does.
+
+        Raises:
+            OSError: When it cannot be opened: a wrong path is worth knowing before training starts.
+        """
+        self.path = path
+        self._held_limit = held_bytes
+        self._retry_seconds = retry_seconds
+        self._lock = threading.Lock()
+        self._descriptor: int | None = None
+        self._held: deque[bytes] = deque()
+        self._held_bytes = 0
+        self._lost = 0
+        self._why = ""
+        self._next_try = 0.0
+        self._warned = False
+        self._open()
+
+    def _open(self) -> None:
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                os.write(descriptor, b"\n")
+        except OSError:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+
+    @property
+    def waiting(self) -> int:
+        """Number of lines that wait for room on the disk."""
+        return len(self._held)
+
+    def append(self, line: bytes) -> None:
+        """Write one line, its line feed included. Never raises."""
+        with self._lock:
+            if self._descriptor is not None and not self._held and not self._lost:
+                try:
+                    if os.write(self._descriptor, line) == len(line):
+                        return
+                except OSError as error:
+                    self._refused(error)
+                else:
+                    self._refused(OSError(TORN))
+            self._hold(line)
+            if time.monotonic() >= self._next_try:
+                self._release()
+
+    def close(self) -> None:
+        """Write what waits, as far as the disk takes it, and see it through to the disk. Never raises."""
+        with self._lock:
+            if self._held or self._lost:
+                self._release()
+            if self._held:
+                log.warning("%s: %d lines could not be written: %s", self.path, len(self._held), self._why)
+            if self._descriptor is not None:
+                try:
+                    os.fsync(self._descriptor)
+                except OSError:
+                    pass
+                finally:
+                    os.close(self._descriptor)
+                    self._descriptor = None
+
+    def _refused(self, error: OSError) -> None:
+        self._why = error.strerror or str(error)
+        self._next_try = time.monotonic() + self._retry_seconds
+        if not self._warned:
+            self._warned = True
+            log.warning("%s cannot be written now (%s); training goes on, lines wait in memory", self.path, self._why)
+
+    def _hold(self, line: bytes) -> None:
+        # The oldest lines stay: what led up to a full disk must not be pushed out by what came after it.
+        if self._lost or self._held_bytes + len(line) > self._held_limit:
+            self._lost += 1
+            return
+        self._held.append(line)
+        self._held_bytes += len(line)
+
+    def _reopen(self) -> None:
+        """A fresh descriptor; a torn line is closed on the way, so that it spoils no other."""
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._descriptor)
+            self._descriptor = None
+        try:
+            self._open()
+        except OSError as error:
+            self._refused(error)
+
+    def _release(self) -> None:
+        """Write the lines that wait, as far as the disk takes them."""
+        self._reopen()
+        while self._held and self._descriptor is not None:
+            line = self._held[0]
+            try:
+                written = os.write(self._descriptor, line)
+            except OSError as error:
+                self._refused(error)
+                return
+            if written < len(line):
+                self._refused(OSError(TORN))
+                self._reopen()
+                return
+            self._held.popleft()
+            self._held_bytes -= len(line)
+        if self._descriptor is None or not self._lost:
+            return
+        gap = orjson.dumps({"gap": {"lines": self._lost, "why": self._why, "until": time.time()}}) + b"\n"
+        try:
+            written = os.write(self._descriptor, gap)
+        except OSError as error:
+            self._refused(error)
+            return
+        if written == len(gap):
+            self._lost = 0
+        else:
+            self._reopen()

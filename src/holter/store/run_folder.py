@@ -1,0 +1,121 @@
+"""Writing a run folder: creating it, resuming it, and the lines that go into it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from holter.errors import HolterError
+from holter.store import layout
+from holter.store.encoding import encode
+from holter.store.line_file import LineFile
+from holter.store.manifest import Manifest, Parent, read_manifest, write_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+
+class RunFolderError(HolterError, FileExistsError):
+    """A folder that already holds a run, where a new one was to begin, or none where one was to be resumed."""
+
+
+class RunFolder:
+    """One segment of a run, open for writing. One process writes it; readers need no lock."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        """Open the files of a segment whose manifest stands. `create` and `resume` are the ways in."""
+        self.path = path
+        self.manifest = manifest
+        self._metrics = LineFile(layout.metrics_file(path, manifest.segment))
+        self._samples: LineFile | None = None
+        self._findings: LineFile | None = None
+
+    @classmethod
+    def create(cls, path: Path, manifest: Manifest) -> Self:
+        """Begin a run in `path`, which is made where it is missing.
+
+        Raises:
+            RunFolderError: When there is a run already.
+            OSError: When the folder cannot be made or written.
+        """
+        path.mkdir(parents=True, exist_ok=True)
+        if layout.is_run_folder(path):
+            raise RunFolderError(f"{path} already holds a run: resume it, or choose another folder")
+        first = replace(manifest, segment=0, parent=None)
+        try:
+            write_manifest(layout.manifest_file(path, 0), first)
+        except FileExistsError as error:
+            raise RunFolderError(f"{path} already holds a run: another process began it just now") from error
+        return cls(path, first)
+
+    @classmethod
+    def resume(cls, path: Path, manifest: Manifest, *, step: float | None = None) -> Self:
+        """Begin the next segment of the run in `path`; it keeps the run's id.
+
+        Args:
+            path: Folder of the run.
+            manifest: What this segment is made with; its id and number are replaced.
+            step: Step of the checkpoint that training goes on from. Older rows after it count no more.
+
+        Raises:
+            RunFolderError: When there is no run.
+            OSError: When the folder cannot be written.
+        """
+        if not path.is_dir() or not layout.is_run_folder(path):
+            raise RunFolderError(f"{path} holds no run to resume")
+        while True:
+            newest = layout.segment_numbers(path)[-1]
+            file = layout.manifest_file(path, 0)
+            known = read_manifest(file).id if file.exists() else manifest.id
+            after = replace(manifest, id=known, segment=newest + 1, parent=Parent(segment=newest, step=step))
+            try:
+                write_manifest(layout.manifest_file(path, newest + 1), after)
+            except FileExistsError:
+                continue
+            return cls(path, after)
+
+    @property
+    def metrics_file(self) -> Path:
+        """The file this segment's rows go to."""
+        return self._metrics.path
+
+    def write(self, step: float, row: Mapping[str, object], *, now: float | None = None) -> None:
+        """Log one step; the line is in the file when this returns. Never raises.
+
+        Args:
+            step: The step, which is the line's first entry whatever `row` says.
+            row: Values by name. A name that is absent was not logged; None is a null that was logged.
+            now: Wall-clock time, seconds since 1970; the current one by default.
+        """
+        line = {"step": step, "time": time.time() if now is None else now, **row}
+        line["step"] = step
+        self._metrics.append(encode(line))
+
+    def samples(self, step: float, rows: Iterable[Mapping[str, object]]) -> None:
+        """Log completions of one step, one line each. Never raises once the file is open."""
+        if self._samples is None:
+            self._samples = LineFile(layout.samples_file(self.path, self.manifest.segment))
+        for row in rows:
+            self._samples.append(encode({"step": step, **row}))
+
+    def finding(self, said: Mapping[str, object], *, now: float | None = None) -> None:
+        """Log what the live monitor said: an alert opened, worsened or resolved."""
+        if self._findings is None:
+            self._findings = LineFile(layout.findings_file(self.path))
+        self._findings.append(
+            encode({"time": time.time() if now is None else now, "segment": self.manifest.segment, **said})
+        )
+
+    def close(self) -> None:
+        """Write what still waits for the disk and close the files. Never raises."""
+        for file in (self._metrics, self._samples, self._findings):
+            if file is not None:
+                file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
