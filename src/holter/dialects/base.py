@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from holter.dialects.names import loosened
@@ -81,6 +81,13 @@ class Name:
         return self.key.format(**{k: v or "" for k, v in match.groupdict().items()})
 
 
+@cache
+def _signature(pattern: str, loose: bool) -> re.Pattern[str]:  # noqa: FBT001
+    """A signature's pattern; there are more of them than the cache of ``re`` holds."""
+    whole = f"(?:train/)?(?:{pattern})"
+    return re.compile(loosened(whole) if loose else whole)
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """Raw names by which a log gives its framework away. Every entry is a regular expression on whole names.
@@ -99,9 +106,7 @@ class Signature:
         """Whether a log with these raw names has this signature; `loose` lets any sign stand for a ``/``."""
 
         def hit(pattern: str) -> bool:
-            whole = f"(?:train/)?(?:{pattern})"
-            compiled = re.compile(loosened(whole) if loose else whole)
-            return any(compiled.fullmatch(n) for n in names)
+            return any(_signature(pattern, loose).fullmatch(n) for n in names)
 
         return (
             all(hit(p) for p in self.all)

@@ -12,7 +12,7 @@ CLEANRL = Dialect(
     name="cleanrl",
     title="CleanRL PPO",
     spoken_by="CleanRL main, 2026-08",
-    step=("step", "global_step"),
+    step=("global_step", "step"),
     axis="environment step (global_step)",
     priority=340,
     signatures=(Signature(any=("losses/old_approx_kl", "charts/SPS", "charts/episodic_return")),),

@@ -141,7 +141,7 @@ GENERIC = Dialect(
     name="generic",
     title="hand-written or unknown log",
     spoken_by="names seen in about 60 public hand-written logs",
-    step=("step", "global_step", "iteration", "iter", "update", "步骤", "步数"),
+    step=("global_step", "step", "iteration", "iter", "update", "步骤", "步数"),
     axis="step",
     prefixes=(
         *(

@@ -108,7 +108,6 @@ OPENRLHF = Dialect(
         "generated_samples",
         "eval/epoch",
         "eval/global_step",
-        "eval/.*",
     ),
     never=(
         "explained_variance",

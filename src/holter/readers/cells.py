@@ -20,7 +20,6 @@ DELIMITERS = (",", "\t", ";", "|")
 LONGEST_NAME = 200
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?", re.ASCII)
 _GROUPED_POINT = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
-_DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -92,12 +91,21 @@ def layout(lines: Sequence[str], *, strict: bool) -> Layout | None:
 
 
 def _is_log(
-    delimiter: str, before: Sequence[list[str]], names: list[str], rows: Sequence[list[str]], fitting: Sequence[list[str]]
+    delimiter: str,
+    before: Sequence[list[str]],
+    names: list[str],
+    rows: Sequence[list[str]],
+    fitting: Sequence[list[str]],
 ) -> bool:
     """Whether a table is the whole text, and by its names the log of a training run."""
     if delimiter == "|" or any(cells and not cells[0].startswith("#") for cells in before):
         return False
-    return bool(fitting) and 20 * (len(rows) - len(fitting)) <= len(rows) and all(map(is_row, fitting)) and not objection(names)
+    return (
+        bool(fitting)
+        and 20 * (len(rows) - len(fitting)) <= len(rows)
+        and all(map(is_row, fitting))
+        and not objection(names)
+    )
 
 
 def own_names(names: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -192,12 +200,13 @@ def may_be_cut(cell: str, others: Iterable[str]) -> bool:
     above = [c for c in others if is_number(c)]
     if not is_number(cell):
         return bool(above)
-    if any("e" in c.lower() for c in (*above, cell)):
+    if not above or any("e" in c.lower() for c in (*above, cell)):
         return True
-    return not above or len(_digits(cell)) < max(len(_digits(c)) for c in above)
+    decimals = max(map(_decimals, above))
+    return _decimals(cell) < decimals or (decimals < 0 and len(cell) < max(map(len, above)))
 
 
-def _digits(cell: str) -> str:
-    """What stands behind the decimal sign, or the whole number where there is none."""
-    point = _DECIMAL_POINT.fullmatch(cell) or _DECIMAL_COMMA.fullmatch(cell)
-    return re.split("[.,]", cell)[1] if point else cell.lstrip("+-")
+def _decimals(cell: str) -> int:
+    """Digits behind the decimal sign, -1 where there is none."""
+    parts = re.split("[.,]", cell)
+    return len(parts[1]) if len(parts) > 1 else -1

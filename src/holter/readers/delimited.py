@@ -113,8 +113,6 @@ class _Rows:
 
     def _name(self, header: Iterable[str]) -> None:
         self.header = tuple(header)
-        while len(self.header) > 1 and not self.header[-1]:
-            self.header = self.header[:-1]
         names, notes = own_names(self.header)
         self.names = tuple(names)
         self.notes += notes
@@ -197,6 +195,8 @@ class _Rows:
     def _row(self, number: int, cells: list[str]) -> None:
         while len(cells) > len(self.names) and not cells[-1]:
             cells.pop()
+        if len(cells) < len(self.header) and not any(self.header[len(cells) :]):
+            cells += [""] * (len(self.header) - len(cells))
         if tuple(cells) == self.header:
             self.notes.append(f"the header is repeated in line {number}: the file was appended to")
         elif len(cells) > 1 and is_header(cells) and len(set(cells)) == len(cells) and objection(cells) is None:
@@ -219,7 +219,9 @@ class _Rows:
             self.notes.append("the last line is not finished yet, so it is not a row")
             return
         if len(cells) == len(self.names) and may_be_cut(cells[-1], self.last_cells):
-            self.notes.append(f"the last line has no line end, so its last cell ({self.names[-1]}) may be cut and was left out")
+            self.notes.append(
+                f"the last line has no line end, so its last cell ({self.names[-1]}) may be cut and was left out"
+            )
             cells[-1] = ""
         self._row(number, cells)
 

@@ -63,5 +63,10 @@ def as_utf8(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def is_text(head: bytes) -> bool:
-    """Whether bytes look like text in an encoding whose ASCII is ASCII: no control characters that text does not use."""
-    return len(head.translate(None, _NOT_TEXT)) == len(head)
+    """Whether bytes look like text in an encoding whose ASCII is ASCII: no control characters that text does not use.
+
+    Below the first line zeros are allowed: a machine that dies while a file grows leaves blocks of them.
+    """
+    first, _, rest = head.partition(b"\n")
+    together = first + rest.replace(b"\0", b"")
+    return len(together.translate(None, _NOT_TEXT)) == len(together)

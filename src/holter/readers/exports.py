@@ -11,9 +11,12 @@ import numpy as np
 
 from holter.readers.base import RawColumn
 from holter.readers.numbers import Gap, number
+from holter.readers.plausibility import is_reward, is_training_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from holter.readers.base import RawLog
     from holter.readers.records import Records
@@ -31,8 +34,7 @@ def exported_logs(log: RawLog) -> Iterator[RawLog]:
     """A log, or for a Weights & Biases chart export (``run - key``, ``run - key__MIN``) one log for every run in it."""
     keyed = [name for name in log.columns if _BETWEEN in name]
     others = [name for name in log.columns if _BETWEEN not in name]
-    wandb = any(name.endswith(_EXTREMES) for name in keyed) or (keyed and len(others) <= 1)
-    if not wandb:
+    if not _is_chart_export(keyed, others):
         yield log
         return
     runs: dict[str, dict[str, RawColumn]] = {}
@@ -51,19 +53,32 @@ def exported_logs(log: RawLog) -> Iterator[RawLog]:
         shared = {name: log.columns[name] for name in others if name not in columns}
         yield replace(
             log,
-            name=run,
+            name=run or log.name,
             rows=len(rows),
-            columns={name: _over(column, rows) for name, column in {**shared, **columns}.items()},
+            columns=_over({**shared, **columns}, rows),
             lines=None if log.lines is None else log.lines[rows],
             notes=notes,
         )
 
 
-def _over(column: RawColumn, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> RawColumn:
-    """A column over some of the rows."""
-    kept = np.isin(column.at, rows)
-    null = None if column.null is None else column.null[kept]
-    return RawColumn(np.searchsorted(rows, column.at[kept]), column.values[kept], null)
+def _is_chart_export(keyed: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether names with `` - `` in them are a run and a key: beside minima and maxima, or beside nothing but an axis."""
+    if any(name.endswith(_EXTREMES) for name in keyed):
+        return True
+    parts = [name.rpartition(_BETWEEN) for name in keyed]
+    keys = any(is_training_metric(key) or is_reward(key) for _, _, key in parts)
+    return keys and len(others) <= 1 and not any(is_training_metric(run) for run, _, _ in parts)
+
+
+def _over(columns: Mapping[str, RawColumn], rows: NDArray[np.int64]) -> dict[str, RawColumn]:
+    """The columns over some of the rows, without those that are empty there."""
+    out = {}
+    for name, column in columns.items():
+        kept = np.isin(column.at, rows)
+        if kept.any():
+            null = None if column.null is None else column.null[kept]
+            out[name] = RawColumn(np.searchsorted(rows, column.at[kept]), column.values[kept], null)
+    return out
 
 
 def named_by_file(log: RawLog) -> RawLog:
@@ -74,7 +89,9 @@ def named_by_file(log: RawLog) -> RawLog:
     tag = _TAG.fullmatch(stem)
     notes = log.notes
     if log.rows == _TENSORBOARD_SAMPLE:
-        notes += ("TensorBoard exports 1,000 rows at most, picked at random: spikes may be missing; read the event files",)
+        notes += (
+            "TensorBoard exports 1,000 rows at most, picked at random: spikes may be missing; read the event files",
+        )
     columns = {"step": log.columns["Step"], tag[1] if tag else stem: log.columns["Value"]}
     return replace(log, columns={**columns, "wall_time": log.columns["Wall time"]}, notes=notes)
 

@@ -10,7 +10,11 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"\xff\xd8\xff", "a picture", "Give the log that the picture was drawn from."),
     (b"GIF8", "a picture", "Give the log that the picture was drawn from."),
     (b"%PDF", "a PDF document", "Give the log that it was written about."),
-    (b"PK\x03\x04", "a zip archive (or an Excel sheet, an .npz, a PyTorch checkpoint)", f"{_UNPACK} Save sheets as CSV."),
+    (
+        b"PK\x03\x04",
+        "a zip archive (or an Excel sheet, an .npz, a PyTorch checkpoint)",
+        f"{_UNPACK} Save sheets as CSV.",
+    ),
     (b"\x28\xb5\x2f\xfd", "zstd data", "Unpack it first: `zstd -d FILE`."),
     (b"BZh", "bzip2 data", "Unpack it first: `bunzip2 FILE`."),
     (b"\xfd7zXZ", "xz data", "Unpack it first: `unxz FILE`."),
@@ -41,6 +45,11 @@ _CODE = re.compile(
 _DOCUMENTS = re.compile(r"^\s*(?:<!doctype html|<html|<\?xml)", re.IGNORECASE)
 
 
+def is_notebook(head: bytes) -> bool:
+    """Whether a file with these first bytes is a Jupyter notebook, which is JSON without being a log."""
+    return head.lstrip()[:1] == b"{" and (b'"nbformat"' in head or b'"cell_type"' in head)
+
+
 def foreign(head: bytes) -> tuple[str, str] | None:
     """What a file that is no log seems to be, and the way out; None when nothing can be said.
 
@@ -52,12 +61,12 @@ def foreign(head: bytes) -> tuple[str, str] | None:
             return what, way_out
     if len(head) > 265 and head[257:262] == b"ustar":
         return "a tar archive", _UNPACK
-    if b'"nbformat"' in head or (b'"cell_type"' in head and head.lstrip()[:1] == b"{"):
+    if is_notebook(head):
         return (
             "a Jupyter notebook, which is not read yet",
             "Copy the table of metrics from it and paste it: `holter check -`.",
         )
-    if b'"__metadata__"' in head[:64] or b'{"' in head[8:10] and b"data_offsets" in head:
+    if b'"__metadata__"' in head[:64] or (b'{"' in head[8:10] and b"data_offsets" in head):
         return "a safetensors file with weights", "Give the log of the run."
     shown = head.decode("utf-8", errors="replace")
     if _DOCUMENTS.match(shown):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
 from holter.readers.encoding import as_utf8, encoding_of, is_text
-from holter.readers.json_tables import joined, tables
+from holter.readers.foreign import is_notebook
+from holter.readers.json_tables import Record, joined, tables
 from holter.readers.json_text import loads
 from holter.readers.lines import text
 from holter.readers.records import Records
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from holter.readers.base import RawLog, Source
 
+TORN = "the document ends early or is damaged, as while it is being rewritten; its whole records up to there were read"
 LARGEST = 1 << 30
 """Bytes of the largest document that is read: unlike JSON lines, it has to be held in memory whole."""
 
@@ -32,12 +34,12 @@ class JsonDocument:
     title = "one JSON document: a list of records, columns as lists, records by step"
     priority = 300
 
-    def recognises(self, name: str, head: bytes) -> bool:
+    def recognises(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - every reader is asked alike
         """By a first character that opens a list or an object."""
-        start = head.lstrip()[:2]
-        if not is_text(head) or not start:
+        start = head.lstrip()
+        if not is_text(head) or is_notebook(head):
             return False
-        return start[:1] == b"{" or (start[:1] == b"[" and head.lstrip()[1:].lstrip()[:1] in (b"{", b"]", b""))
+        return start[:1] == b"{" or (start[:1] == b"[" and start[1:].lstrip()[:1] in (b"{", b"]", b""))
 
     def read(self, source: Source) -> Iterator[RawLog]:
         """Every table of the document that may be a log of training; tables over the same steps become one.
@@ -46,17 +48,18 @@ class JsonDocument:
             UnreadableLogError: When no table of it is the log of a training run.
         """
         body = whole(source)
-        note: tuple[str, ...] = ()
+        notes: tuple[str, ...] = ()
         try:
             document = loads(body)
         except ValueError as error:
-            document = list(whole_records(text(body)[0]))
+            document, complete = whole_records(text(body)[0])
             if not document:
                 raise UnreadableLogError.of(
-                    source.name, f"it begins like JSON but is {error}.", "Write one object a line (JSON lines)."
+                    source.name, f"it begins like JSON and is {error}.", "Write one object a line (JSON lines)."
                 ) from error
-            note = ("the document ends early or is damaged; its whole records up to there were read",)
-        yield from logs(source, self.name, document, note)
+            if not complete:
+                notes = (TORN,)
+        yield from logs(source, self.name, document, notes)
 
 
 def whole(source: Source) -> bytes:
@@ -110,20 +113,30 @@ def _config(document: Mapping[str, object]) -> dict[str, object]:
         return {}
 
 
-def whole_records(body: str) -> Iterator[Mapping[str, object]]:
+def whole_records(body: str) -> tuple[list[Record], bool]:
     """The whole records in a text that is no whole document: a list that ends early, objects one after another.
 
-    Only objects at the outermost level, or in a list that starts there, count as records.
+    Returns:
+        The objects at the outermost level, or in a list that starts there; and whether nothing but them was there.
     """
     decoder = json.JSONDecoder(strict=False)
+    records: list[Record] = []
     at = 0
     while True:
-        while at < len(body) and body[at] in " \t\r\n,[":
-            at += 1
+        at = _next(body, at)
         try:
             record, at = decoder.raw_decode(body, at)
         except (ValueError, RecursionError):
-            return
+            return records, at == len(body)
         if isinstance(record, dict):
-            yield record
+            records.append(record)
+
+
+def _next(body: str, at: int) -> int:
+    """Where the next value begins."""
+    while at < len(body) and body[at] in " \t\r\n,[":
+        at += 1
+    return at
+
+
 JSON_DOCUMENT = JsonDocument()

@@ -9,18 +9,19 @@ import orjson
 from holter.readers.lines import text
 from holter.readers.python_repr import parse
 
-_TOO_DEEP = "it is nested too deeply"
+_TOO_DEEP = "nested too deeply"
 
 
 def _quoted(line: bytes) -> bytes:
-    """The line with its bare NaN and infinity tokens in quotes, which the columns read as numbers again.
+    """The line with the NaN and infinity tokens that are values of names in quotes; the columns read them as numbers again.
 
     Inside a string the added quotes end the string, so that the line no longer parses; it never changes its meaning.
     """
-    for gap in (b": ", b":", b", ", b",", b"["):
-        for token in (b"NaN", b"Infinity", b"-Infinity"):
-            if token in line:
-                line = line.replace(gap + token, gap + b'"' + token + b'"')
+    if b"NaN" in line:
+        line = line.replace(b": NaN", b': "NaN"').replace(b":NaN", b':"NaN"')
+    if b"Infinity" in line:
+        for token in (b"Infinity", b"-Infinity"):
+            line = line.replace(b": " + token, b': "' + token + b'"').replace(b":" + token, b':"' + token + b'"')
     return line
 
 
@@ -30,21 +31,21 @@ def loads(line: bytes) -> object:
     Raises:
         ValueError: When it is no JSON; the message says what was seen.
     """
-    try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        first = error
     if b"NaN" in line or b"Infinity" in line:
         try:
             return orjson.loads(_quoted(line))
         except orjson.JSONDecodeError:
             pass
     try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        why = error.msg.split(":")[0]
+    try:
         return json.loads(text(line)[0], strict=False)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     except ValueError:
-        raise ValueError(f"not JSON ({first.msg.split(':')[0]})") from None
+        raise ValueError(f"not JSON ({why})") from None
 
 
 def loads_record(line: bytes) -> object:
@@ -53,9 +54,9 @@ def loads_record(line: bytes) -> object:
     Raises:
         ValueError: When it is neither; the message says what was seen.
     """
-    if line[:2] == b"{'" or (line[:1] == b"{" and b"': " in line and b'"' not in line[:2]):
-        try:
-            return parse(text(line)[0])
-        except ValueError:
-            pass
-    return loads(line)
+    try:
+        return loads(line)
+    except ValueError:
+        if line[:1] != b"{" or b"'" not in line:
+            raise
+        return parse(text(line)[0])

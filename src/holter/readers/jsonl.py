@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
 from holter.readers.encoding import is_text
-from holter.readers.json_document import logs
+from holter.readers.foreign import is_notebook
+from holter.readers.json_document import JSON_DOCUMENT, logs
 from holter.readers.json_tables import tables
 from holter.readers.json_text import loads_record
 from holter.readers.lines import Lines
@@ -33,7 +34,7 @@ class Jsonl:
 
     def recognises(self, name: str, head: bytes) -> bool:
         """By suffix, or by a first line that is a whole object, or the beginning of one that `head` cuts."""
-        if not is_text(head):
+        if not is_text(head) or is_notebook(head):
             return False
         if name.lower().removesuffix(".gz").endswith(_SUFFIXES):
             return True
@@ -83,7 +84,7 @@ class Jsonl:
                 records.notes.append("the last line is not finished yet, so it is not a row")
         records.skipped += lines.skipped
         if len(records.table) <= 1 and only is not None and tables(only):
-            yield from logs(source, self.name, only, tuple(lines.notes))
+            yield from logs(source, JSON_DOCUMENT.name, only, tuple(lines.notes))
             return
         if not len(records.table) and not records.skipped and not records.config:
             raise UnreadableLogError.of(source.name, "it holds no record, so there is nothing to read yet.")

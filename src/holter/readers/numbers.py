@@ -22,7 +22,7 @@ class Gap(Enum):
     """Something that is not a number: text, a list."""
 
 
-_SPECIAL = {
+_SPECIAL: dict[str, float | Gap] = {
     "nan": math.nan,
     "+nan": math.nan,
     "-nan": math.nan,
@@ -53,7 +53,9 @@ _PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _CALL = re.compile(r"(?:[A-Za-z_][\w.]*\.)?(?:float|int|uint|bfloat|tensor|array|Tensor|Array)\w*\((.*)\)")
 _PROGRESS = re.compile(r"(\d+) ?/ ?\d+")
 _LONGEST = 200
-THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:[\u00a0\u202f ']\d{3})+(?:[.,]\d+)?|(?:\.\d{3}){2,})")
+THOUSANDS = re.compile(
+    r"[-+]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:[\u00a0\u202f ']\d{3})+(?:[.,]\d+)?|(?:\.\d{3}){2,})"
+)
 """A number whose digits are grouped: ``1,234.5``, ``1 234,5``. What it says depends on a country, so it is never guessed."""
 
 

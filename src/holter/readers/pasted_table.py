@@ -93,7 +93,8 @@ class PastedTable:
             raise objection_to_all or UnreadableLogError.of(
                 source.name,
                 "no table of training metrics was found in this text.",
-                "Paste a table with a header line that names a step and metrics, and a line for every step.",
+                "A table needs a header line that names a step and metrics, and a line for every step. Of a run whose console "
+                "output this is, give the file that the trainer wrote: trainer_state.json, event files, JSON lines.",
             )
         yield from read
 
@@ -155,7 +156,11 @@ def _begun(above: Sequence[list[tuple[int, str]]], number: int, line: str) -> _B
         return None
     first, headers = _headers(above)
     for names in headers:
-        if not is_header(names) or objection([n for n in names if n]):
+        if (
+            not is_header(names)
+            or any(n[-1:] in (":", ",", "{", "}") for n in names)
+            or objection([n for n in names if n])
+        ):
             continue
         for cells in rows:
             if len(cells) == len(names):

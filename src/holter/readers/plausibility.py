@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 _SIGNS = re.compile(r"[^0-9a-z\u00c0-\uffff]+")
 _AXIS = re.compile(
-    r"(?:.*_)?(?:steps?|iters?|iterations?|updates?|episodes?|eps|epochs?|batch(?:es)?|timesteps?|rollouts?|frames?"
+    r"(?:(?:global|train(?:er|ing)?|current|total|env(?:ironment)?|optim(?:izer)?|gradient|update|time|progress|rollout"
+    r"|policy|actor|learner|outer|inner|num|n|system|ppo|grpo|rl|log)_)*"
+    r"(?:steps?|iters?|iterations?|updates?|episodes?|eps|epochs?|batch(?:es)?|timesteps?|rollouts?|frames?"
     r"|global_step_max_steps|samples_seen|tokens_seen|num_tokens)|步骤|步数|步|迭代|迭代次数|训练步数|轮次|回合|轮数",
 )
 _TRAINING = re.compile(
@@ -22,7 +24,9 @@ _TRAINING = re.compile(
     r"|clip_?ratio\w*|advantages?|ppo|grpo|rlhf|policy|critic|actor|returns?)(?:_.*|$)|.*(?:损失|散度|学习率|策略|熵).*",
 )
 _REWARD = re.compile(r"(?:^|.*_)(?:rewards?|scores?)(?:_.*|$)|.*(?:奖励|得分).*")
-_SAMPLE = frozenset({"prompt", "prompts", "messages", "conversations", "question", "chosen", "rejected", "instruction", "query"})
+_SAMPLE = frozenset(
+    {"prompt", "prompts", "messages", "conversations", "question", "chosen", "rejected", "instruction", "query"}
+)
 
 
 def _plain(name: str) -> str:

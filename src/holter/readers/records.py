@@ -48,7 +48,6 @@ class Records:
         self.skipped: list[Skipped] = []
         self.notes: list[str] = []
         self._more_skipped = 0
-        self._empty = 0
 
     def skip(self, line: int | None, why: str) -> None:
         """Note something that was not read; the hundredth and later ones are only counted."""
@@ -81,7 +80,6 @@ class Records:
         if _SUMMARY in record:
             record = self._without_summary(record)
         if not record:
-            self._empty += 1
             return
         self.table.row(tuple(record), list(record.values()), line)
 
@@ -147,9 +145,9 @@ class Records:
     def _left_aside(self, columns: Collection[str], blank: int) -> Iterator[str]:
         names = [k for k in self.table.texts if k not in columns and f"eval_{k}" not in columns]
         if names:
-            yield f"{len(names)} names without numbers left aside ({_some(names)})"
-        if blank + self._empty:
-            yield f"{blank + self._empty} records without a number left aside"
+            yield f"left aside, without numbers: {_some(names)}"
+        if blank:
+            yield f"rows without a number left aside: {blank}"
 
     def _texts_among_numbers(self, key: str) -> None:
         numbers = self.table.lines()
@@ -160,9 +158,7 @@ class Records:
             self.skip(None, f"{key}: {self.table.texts[key]} values in all are not numbers")
 
 
-def _without_blank_rows(
-    columns: dict[str, RawColumn], rows: int
-) -> tuple[dict[str, RawColumn], NDArray[np.bool_]]:
+def _without_blank_rows(columns: dict[str, RawColumn], rows: int) -> tuple[dict[str, RawColumn], NDArray[np.bool_]]:
     """The columns over the rows that hold any number, and which rows do. Shape of the latter: ``(rows,)``."""
     kept = np.zeros(rows, bool)
     for at in {id(c.at): c.at for c in columns.values()}.values():
@@ -179,4 +175,4 @@ def _is_time(texts: Iterable[str]) -> bool:
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(n[:40] for n in names[:5]) + (", ..." if len(names) > 5 else "")
+    return ", ".join(n[:40] for n in names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     from holter.readers.base import RawLog, Source
 
-_FORMATS = (
-    "`holter list readers` shows the formats: JSON lines, CSV, trainer_state.json, event files and tables pasted as text work."
-)
+_FORMATS = "`holter list readers` shows the formats: JSON lines, CSV, trainer_state.json, event files, pasted tables."
 
 
 def _is_reader(value: object) -> bool:
@@ -76,7 +74,4 @@ def read(source: Source) -> list[RawLog]:
             continue
         if found:
             return found
-    seems = foreign(head)
-    if seems is not None:
-        raise UnreadableLogError.of(source.name, f"this is {seems[0]}.", seems[1]) from first
     raise first or _unrecognised(source, head)

@@ -11,7 +11,19 @@ DEEPEST = 16
 """Levels of nesting that names are joined over."""
 _WRAPPERS = ("data", "metrics", "logs", "scalars")
 _AXES = frozenset(
-    {"step", "_step", "global_step", "epoch", "time", "timestamp", "_timestamp", "iteration", "index", "wall_time", "rank"}
+    {
+        "step",
+        "_step",
+        "global_step",
+        "epoch",
+        "time",
+        "timestamp",
+        "_timestamp",
+        "iteration",
+        "index",
+        "wall_time",
+        "rank",
+    }
 )
 CONFIG = ("config", "args", "training_args", "train_args", "hyperparameters", "hparams", "hyper_parameters")
 """Names under which logs carry their hyper-parameters."""

@@ -5,8 +5,10 @@ Memory stays a small multiple of the columns: parsed rows are held only until a 
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from itertools import chain
+from types import NoneType
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -50,7 +52,7 @@ class Table:
         self.none = none
         self.texts: Counter[str] = Counter()
         self.samples: dict[str, list[tuple[int, str]]] = {}
-        self._lines: list[int] = []
+        self._lines = array("q")
         self._order: dict[str, None] = {}
         self._parts: dict[str, list[Part]] = {}
         self._pending: dict[tuple[str, ...], tuple[list[int], list[Sequence[object]]]] = {}
@@ -76,6 +78,12 @@ class Table:
         if group is None:
             group = self._pending[keys] = ([], [])
             self._order.update(dict.fromkeys(keys))
+            if len(self._order) > MOST_COLUMNS:
+                raise UnreadableLogError.of(
+                    self.file,
+                    f"it uses more than {MOST_COLUMNS:,} different names, so they seem to be data and not metrics.",
+                    "Log values under fixed names, with the step as a value.",
+                )
         group[0].append(len(self._lines))
         group[1].append(values)
         self._lines.append(line)
@@ -108,39 +116,43 @@ class Table:
         """A column that may hold anything."""
         block = _array(column)
         if block is not None:
-            self._add(key, (at, block, None))
+            gaps = np.array([value is None for value in column]) if None in column else None
+            if gaps is None or self.none is Gap.NULL:
+                self._add(key, (at, block, gaps))
+            elif not gaps.all():
+                self._add(key, (at[~gaps], block[~gaps], None))
             return
-        keep, values, null = [], [], []
-        spread_at: list[int] = []
-        spread: list[float] = []
-        for index, value in enumerate(column):
-            found = self.none if value is None else scalar(value)
-            if found is Gap.NULL:
-                null.append(len(keep))
-                found = float("nan")
-            elif found is Gap.OTHER:
-                pair = mean_and_spread(value) if isinstance(value, str) else None
-                if pair is None:
-                    self.texts[key] += 1
-                    if isinstance(value, str):
-                        self._text(key, int(at[index]), value)
-                    continue
-                found = pair[0]
-                spread_at.append(index)
-                spread.append(pair[1])
-            if isinstance(found, float):
-                keep.append(index)
-                values.append(found)
+        found = [value if value.__class__ is float else self._number(value) for value in column]
+        if set(map(type, found)) == {float}:
+            self._add(key, (at, np.array(found, np.float64), None))
+            return
+        spread = [(i, v) for i, v in enumerate(found) if v.__class__ is tuple]
+        kept = [i for i, v in enumerate(found) if v.__class__ is not Gap or v is Gap.NULL]
         if spread:
-            self._add(f"{key}_std", (at[spread_at], np.asarray(spread, np.float64), None))
-        if keep:
-            mask = None
-            if null:
-                mask = np.zeros(len(keep), bool)
-                mask[null] = True
-            self._add(key, (at[keep], np.asarray(values, np.float64), mask))
+            self._add(f"{key}_std", (at[[i for i, _ in spread]], np.array([v[1] for _, v in spread], np.float64), None))
+        if len(kept) < len(found):
+            for index, value in enumerate(found):
+                if value is Gap.OTHER:
+                    self._text(key, int(at[index]), column[index])
+        if not kept:
+            return
+        null = np.array([found[i] is Gap.NULL for i in kept], bool)
+        values = [_NAN if v is Gap.NULL else v[0] if v.__class__ is tuple else v for v in (found[i] for i in kept)]
+        self._add(key, (at[kept], np.array(values, np.float64), null if null.any() else None))
 
-    def _text(self, key: str, row: int, value: str) -> None:
+    def _number(self, value: object) -> float | Gap | tuple[float, float]:
+        """What a value that is no float stands for; a mean with its spread as two numbers."""
+        if value is None:
+            return self.none
+        found = scalar(value)
+        if found is Gap.OTHER and isinstance(value, str):
+            return mean_and_spread(value) or found
+        return found
+
+    def _text(self, key: str, row: int, value: object) -> None:
+        self.texts[key] += 1
+        if not isinstance(value, str):
+            return
         if key in SPLIT_NAMES and len(value) < 20:
             self._marks[row] = value.lower()
         samples = self.samples.setdefault(key, [])
@@ -148,16 +160,7 @@ class Table:
             samples.append((row, value[:80]))
 
     def _add(self, key: str, part: Part) -> None:
-        parts = self._parts.get(key)
-        if parts is None:
-            if len(self._parts) >= MOST_COLUMNS:
-                raise UnreadableLogError.of(
-                    self.file,
-                    f"it uses more than {MOST_COLUMNS:,} different names, so they seem to be data and not metrics.",
-                    "Log values under fixed names, with the step as a value.",
-                )
-            parts = self._parts[key] = []
-        parts.append(part)
+        self._parts.setdefault(key, []).append(part)
 
     def columns(self) -> dict[str, RawColumn]:
         """The columns, in the order in which their names first appeared."""
@@ -168,7 +171,7 @@ class Table:
 
     def lines(self) -> NDArray[np.int64]:
         """1-based line of each row."""
-        return np.asarray(self._lines, np.int64)
+        return np.array(self._lines, np.int64)
 
     def marked(self) -> dict[int, str]:
         """Rows whose split is written out as text (``"phase": "eval"``), and the text in lower case."""
@@ -180,15 +183,16 @@ SPLIT_NAMES = frozenset({"split", "phase", "mode", "log_type", "type", "stage", 
 """Names under which hand-written logs say whether a row is a training or an evaluation row."""
 
 
+_NAN = float("nan")
 _PLAIN = {float, int, bool}
 
 
 def _array(values: Sequence[object]) -> NDArray[np.float64] | None:
-    """The values as an array when all of them are plain numbers: NumPy would also turn text and None into floats."""
+    """The values as an array when all of them are plain numbers, or None, which becomes NaN; or all of them numerals."""
     kinds = set(map(type, values))
     if kinds == {str}:
         return _numerals(cast("Sequence[str]", values))
-    if not kinds <= _PLAIN:
+    if not kinds <= _PLAIN | {NoneType}:
         return None
     try:
         return np.array(values, np.float64)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
 from holter.readers.encoding import is_text
-from holter.readers.json_document import whole, whole_records
+from holter.readers.json_document import TORN, whole, whole_records
 from holter.readers.json_text import loads
 from holter.readers.lines import text
 from holter.readers.records import Records
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _HISTORY = re.compile(rb'"log_history"\s*:\s*\[')
 _FIRST = re.compile(rb"\n([ \t]+)\{")
 _BLOCK = 1 << 20
-_TORN = "the file ends inside the history, as while it is being written; its whole records were read"
 _BOOKKEEPING = frozenset(
     {"log_history", "epoch", "global_step", "total_flos", "num_input_tokens_seen", "stateful_callbacks", "trial_name",
      "trial_params", "best_global_step", "best_metric", "best_model_checkpoint"}
@@ -87,7 +86,7 @@ def _add_indented(records: Records, body: bytes, start: re.Match[bytes], indent:
     if closing >= 0:
         _add_settings(records, before + body[body.find(b"]", end) :])
     else:
-        records.notes.append(_TORN)
+        records.notes.append(TORN)
         _add_settings(records, before + b"]}")
 
 
@@ -126,8 +125,8 @@ def _add_compact(records: Records, body: bytes, start: int) -> None:
     try:
         document = loads(body)
     except ValueError:
-        found: Iterable[object] = whole_records(text(body[start:])[0])
-        records.notes.append(_TORN)
+        found: Iterable[object] = whole_records(text(body[start:])[0])[0]
+        records.notes.append(TORN)
     else:
         history = document.get("log_history") if isinstance(document, dict) else None
         found = history if isinstance(history, list) else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -15,6 +16,7 @@ from holter.findings.diagnosis.verdict import WORDS
 from holter.findings.finding import Severity, step_text
 from holter.reports.safe_text import safe
 from holter.reports.sparkline import bin_of, sparkline
+from holter.signals.catalog import concepts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -166,6 +168,14 @@ def _advice(diagnosis: Diagnosis) -> RenderableType:
     return Padding(Group(Text("What to try, in this order", style="bold underline"), table), (1, 0, 0, 1))
 
 
+def _wanting(diagnosis: Diagnosis) -> str:
+    """The signals whose absence keeps most detectors from looking."""
+    missing = Counter(concept for u in diagnosis.unchecked for concept in u.missing)
+    known = concepts()
+    wanted = [f"{known[c][0].phrase} ({n})" for c, n in missing.most_common() if c in known and diagnosis.run.get(c) is None]
+    return f"; most for want of {', '.join(wanted[:4])}" if wanted else ""
+
+
 def _footer(diagnosis: Diagnosis, *, verbose: bool) -> RenderableType:
     run = diagnosis.run
     lines: list[RenderableType] = []
@@ -175,7 +185,7 @@ def _footer(diagnosis: Diagnosis, *, verbose: bool) -> RenderableType:
             lines.append(Text("Not checked", style="bold underline"))
             lines += [Text(f"- {u.detector}: {safe(u.why)}", style="dim") for u in diagnosis.unchecked]
         else:
-            lines.append(Text(f"Not checked ({len(names)}): {', '.join(names)}. --verbose says why.", style="dim"))
+            lines.append(Text(f"Not checked: {len(names)} detectors{_wanting(diagnosis)}. --verbose says which and why.", style="dim"))
     lines += [Text(f"Ignored: {n} ({safe(r)})", style="dim") for n, r in diagnosis.ignored.items()]
     if run.unknown:
         names = [safe(n) for n in run.unknown]

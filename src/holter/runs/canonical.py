@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.dialects.base import Fit, Null
+from holter.dialects.base import Fit
 from holter.dialects.registry import detect, dialect, is_ignored, lineage, meaning, never
 from holter.runs.derive import derived
 from holter.runs.kl_unit import with_kl_unit
-from holter.runs.run import Run, Series, Unknown, signal_of
+from holter.runs.nulls import without_holes
+from holter.runs.one_step import is_sample_by_sample, means, newest
+from holter.runs.run import Run, Series, Split, Unknown, signal_of
 from holter.runs.segments import segments
 from holter.runs.step_axis import step_axis
 
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
     from holter.runs.segments import Segment
     from holter.runs.step_axis import StepAxis
 
-NEVER_ABSENT = ("axis", "lr", "step_time", "length")
-"""Concepts that a trainer logs in every row of its own: a null there is a hole in a table that someone joined."""
-
 
 def canonical(log: RawLog, *, speaks: str | None = None) -> list[Run]:
     """The runs in one raw log; none when it has no rows.
@@ -42,9 +41,9 @@ def canonical(log: RawLog, *, speaks: str | None = None) -> list[Run]:
     """
     spoken = dialect(speaks) if speaks else detect(log.columns.keys())
     meanings = {raw: meaning(spoken, raw) for raw in log.columns}
-    metrics = [column.at for raw, column in log.columns.items() if not _is_axis(meanings[raw], raw)]
+    metrics = _metrics(log, meanings)
     axis = step_axis(log, spoken, meanings, metrics)
-    columns, empty = _without_holes(log, spoken, meanings)
+    columns, empty = without_holes(log, spoken, meanings)
     notes = [*log.notes, *axis.notes]
     if empty:
         notes.append(f"null in every row: {', '.join(empty)}.")
@@ -59,45 +58,22 @@ def _named(name: str, number: int, count: int) -> str:
     return name if count == 1 else f"{name} (run {number} of {count})"
 
 
+def _metrics(log: RawLog, meanings: Mapping[str, Meaning | None]) -> list[NDArray[np.int64]]:
+    """Rows of every column that is no axis; of training columns only where there are any, as they set the pace."""
+    columns = {raw: column.at for raw, column in log.columns.items() if not _is_axis(meanings[raw], raw)}
+    training = [at for raw, at in columns.items() if not _is_evaluation(meanings[raw])]
+    return training or list(columns.values())
+
+
+def _is_evaluation(found: Meaning | None) -> bool:
+    return found is not None and found.full_key.startswith("eval/")
+
+
 def _is_axis(found: Meaning | None, raw: str) -> bool:
     if found is None:
         return raw == "_step" or raw.endswith("/_step")
     looked_up = signal_of(found.full_key)
     return looked_up is not None and looked_up[0].concept == "axis"
-
-
-def _without_holes(
-    log: RawLog, spoken: Dialect, meanings: Mapping[str, Meaning | None]
-) -> tuple[dict[str, RawColumn], list[str]]:
-    """The columns, with nulls taken out where they stand for "not logged", and the names that hold nothing else.
-
-    In some frameworks a null is a value, a NaN that JSON cannot write. But where every column has an entry in every row, and
-    even a learning rate is null somewhere, the nulls are the holes of a table that was joined from rows of several kinds.
-    """
-    is_value = spoken.null is Null.NAN and not _is_joined_table(log, meanings)
-    out: dict[str, RawColumn] = {}
-    empty = []
-    for raw, column in log.columns.items():
-        if column.null is None or is_value:
-            out[raw] = column
-            continue
-        keep = ~column.null
-        if keep.any():
-            out[raw] = type(column)(column.at[keep], column.values[keep])
-        else:
-            empty.append(raw)
-    return out, empty
-
-
-def _is_joined_table(log: RawLog, meanings: Mapping[str, Meaning | None]) -> bool:
-    if any(len(column.at) < log.rows for column in log.columns.values()):
-        return False
-    for raw, column in log.columns.items():
-        found = meanings[raw]
-        looked_up = signal_of(found.full_key) if found is not None and column.null is not None else None
-        if looked_up is not None and looked_up[0].concept in NEVER_ABSENT:
-            return True
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +94,19 @@ class _Part:
         spare: dict[str, Series] = {}
         unknown: dict[str, Unknown] = {}
         order = {id(n): i for i, n in enumerate(n for table in lineage(self.spoken) for n in table.names)}
-        place: dict[str, int] = {}
+        place: dict[str, tuple[int, int]] = {}
+        pooled: list[str] = []
         for raw, column in self.columns.items():
-            rows, values, older = self._newest(column, row_of)
+            found = self.meanings[raw]
+            rows, values, local = self._placed(column, row_of)
+            if _is_evaluation(found) and is_sample_by_sample(rows):
+                pooled.append(raw)
+                rows, values = means(rows, values)
+                older = local[:0]
+            else:
+                rows, values, older = newest(rows, values, local)
             if not len(rows):
                 continue
-            found = self.meanings[raw]
             made = _series(raw, found, rows, unique, values) if found is not None else None
             if found is None or made is None:
                 if not is_ignored(self.spoken, raw):
@@ -131,7 +114,7 @@ class _Part:
                 continue
             if made.concept != "axis":
                 replaced[older] = True
-            mine = order.get(id(found.name), len(order))
+            mine = (list(Fit).index(found.name.fit), order.get(id(found.name), len(order)))
             before = by_key.get(made.key)
             if before is not None and place[made.key] <= mine:
                 spare[raw] = made
@@ -139,9 +122,11 @@ class _Part:
             if before is not None:
                 spare[before.metric] = before
             by_key[made.key], place[made.key] = made, mine
+        if pooled:
+            notes = (*notes, f"Several rows a step hold {', '.join(pooled)}; the mean of a step's rows is taken.")
         series, kl_note = with_kl_unit(_axes_last(by_key), self.spoken)
         series |= derived(series)
-        held = {s.concept for s in series.values()}
+        held = {s.concept for s in series.values() if s.split is Split.TRAIN}
         return Run(
             name=name,
             path=self.log.name,
@@ -159,23 +144,16 @@ class _Part:
             notes=(*notes, kl_note) if kl_note else notes,
         )
 
-    def _newest(
+    def _placed(
         self, column: RawColumn, row_of: NDArray[np.intp]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-        """Run rows and values of a column, the newest value of each row; and the log rows whose values are not the newest."""
-        first, end = self.part.first, self.part.end
-        low, high = np.searchsorted(column.at, (first, end))
-        local, values = column.at[low:high] - first, column.values[low:high]
+        """Run rows, values and log rows of a column within this run, without what a resume made void."""
+        low, high = np.searchsorted(column.at, (self.part.first, self.part.end))
+        local, values = column.at[low:high] - self.part.first, column.values[low:high]
         if self.part.resumes:
             keep = ~self.part.void[local]
             local, values = local[keep], values[keep]
-        rows = row_of[local].astype(np.int64, copy=False)
-        if (np.diff(rows) > 0).all():
-            return rows, values, local[:0]
-        by_row = np.argsort(rows, kind="stable")
-        last = np.append(np.diff(rows[by_row]) > 0, True)
-        newest = by_row[last]
-        return rows[newest], values[newest], local[by_row[~last]]
+        return row_of[local].astype(np.int64, copy=False), values, local
 
 
 def _series(

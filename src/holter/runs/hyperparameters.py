@@ -47,22 +47,10 @@ def hyperparameter(run: Run, name: str) -> float | None:
 def reward_weights(run: Run) -> tuple[float, ...] | None:
     """Weights of the reward functions in their order, or None when the configuration does not list them."""
     for path, value in _flatten(run.config):
-        if path.rsplit(".", 1)[-1] == "reward_weights" and isinstance(value, list | tuple) and value:
-            if all(_is_number(w) for w in value):
-                return tuple(float(w) for w in value)
+        listed = isinstance(value, list | tuple) and bool(value) and all(_is_number(w) for w in value)
+        if listed and path.rsplit(".", 1)[-1] == "reward_weights":
+            return tuple(float(w) for w in value)  # type: ignore[attr-defined]
     return None
-
-
-def algorithm(run: Run) -> str:
-    """``ppo`` (a value model learns beside the policy), ``grpo`` (advantages within a group), or empty when unknown."""
-    said = run.config.get("algorithm")
-    if isinstance(said, str) and said.lower() in ("ppo", "grpo"):
-        return said.lower()
-    if any(run.all(c) for c in ("value_loss", "explained_variance", "value_clip_fraction")):
-        return "ppo"
-    if "grpo" in run.dialect or any(run.all(c) for c in ("zero_std_groups", "groups_mixed", "reward_group_spread")):
-        return "grpo"
-    return "ppo" if "ppo" in run.dialect else ""
 
 
 def _flatten(config: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import stat
 import sys
@@ -73,10 +74,10 @@ def load(paths: Iterable[str | Path], *, speaks: str | None = None) -> Loaded:
     runs: list[Run] = []
     refused: list[Skipped] = []
     asked = [str(p) for p in paths]
-    for path in asked:
-        for given in _expanded(path, refused):
-            for choices in _choices(given, refused):
-                runs += _first_readable(choices, speaks, refused)
+    given = dict.fromkeys(one for path in asked for one in _expanded(path, refused))
+    for path in given:
+        found = [_first_readable(choices, speaks, refused) for choices in _choices(path, refused)]
+        runs += _without_copies(run for each in found for run in each)
     if not runs:
         raise _nothing(asked, refused)
     return Loaded(tuple(_with_own_names(runs)), tuple(dict.fromkeys(refused)))
@@ -86,7 +87,7 @@ def _expanded(path: str, refused: list[Skipped]) -> list[str]:
     """The paths that a pattern stands for; shells do this, but not on every system and not inside quotes."""
     if path == "-" or os.path.lexists(path) or not glob.has_magic(path):
         return [path]
-    found = sorted(glob.glob(path, recursive=True))
+    found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - a pattern may be absolute, which Path.glob refuses
     if not found:
         refused.append(Skipped(path, None, "no file matches this pattern"))
     return found
@@ -101,7 +102,7 @@ def _choices(path: str, refused: list[Skipped]) -> Iterator[Choices]:
         yield [(_standard_input(), ())]
         return
     try:
-        status = os.stat(path)
+        status = Path(path).stat()
         if stat.S_ISDIR(status.st_mode):
             found = logs_in(Path(path))
             refused += found.refused
@@ -151,6 +152,33 @@ def _first_readable(choices: Choices, speaks: str | None, refused: list[Skipped]
         if runs:
             return [replace(run, notes=(*run.notes, *remarks)) if remarks else run for run in runs]
     return []
+
+
+def _without_copies(runs: Iterable[Run]) -> list[Run]:
+    """The runs of one folder, without those of which another file of the same folder says exactly the same."""
+    out: dict[tuple[str, str, int], Run] = {}
+    for index, run in enumerate(runs):
+        digest = _digest(run)
+        key = (str(Path(run.path).parent), digest, 0)
+        if key not in out:
+            out[key] = run
+        elif out[key].path == run.path:
+            out[(*key[:2], index)] = run
+        else:
+            first = out[key]
+            out[key] = replace(first, notes=(*first.notes, f"left aside because it says exactly the same: {run.path}"))
+    return list(out.values())
+
+
+def _digest(run: Run) -> str:
+    """The same for runs with the same values at the same steps under the same names."""
+    digest = hashlib.blake2b(run.steps.tobytes())
+    for key, series in sorted(run.series.items()):
+        digest.update(f"{key}\0{series.metric}\0".encode())
+        digest.update(series.at.tobytes() + series.values.tobytes())
+    for metric, unknown in sorted(run.unknown.items()):
+        digest.update(f"{metric}\0".encode() + unknown.at.tobytes() + unknown.values.tobytes())
+    return digest.hexdigest()
 
 
 def _reason(file: str, error: UnreadableLogError) -> Skipped:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.dialects.base import Fit
+from holter.dialects.registry import ANY_SCORE
 from holter.signals import catalog
 
 if TYPE_CHECKING:
@@ -25,10 +26,6 @@ class Split(StrEnum):
 
     TRAIN = "train"
     EVAL = "eval"
-
-
-ANY_SCORE = "eval/{name}"
-"""Key of the signal that stands for every evaluation score without a signal of its own."""
 
 
 def signal_of(key: str) -> tuple[Signal, dict[str, str], Split] | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holter.readers.base import RawColumn, RawLog
 
 ROW = "row number (the log has no step column)"
-USUAL = ("step", "global_step", "trainer/global_step", "training/global_step", "iteration", "iter")
+USUAL = ("global_step", "trainer/global_step", "training/global_step", "step", "iteration", "iter")
 TRACKER = "_step"
 TRACKER_AXIS = "the tracker's count of log calls"
 
@@ -109,7 +109,7 @@ def _candidates(
         if key == TRACKER and TRACKER in log.columns:
             yield TRACKER, TRACKER_AXIS, 0.5
         for raw, found in meanings.items():
-            if found is not None and found.full_key == key and raw not in seen:
+            if found is not None and found.full_key == key and raw not in seen and not raw.endswith(TRACKER):
                 seen.add(raw)
                 yield raw, key, 0.0 if key == "epoch" else 0.5
 

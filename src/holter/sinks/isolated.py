@@ -100,6 +100,7 @@ class Isolated:
         self._failures = 0
         self._calls = 0
         self._called_at: float | None = None
+        self._ended = False
         self._warned = False
         self._thread: threading.Thread | None = None
 
@@ -127,7 +128,7 @@ class Isolated:
             self._finishing.set()
             self._change.notify_all()
             calls, since = self._calls, self._called_at or time.monotonic()
-            while self._thread.is_alive() and (left := since + self._patience - time.monotonic()) > 0:
+            while not self._ended and (left := since + self._patience - time.monotonic()) > 0:
                 self._change.wait(left)
                 if self._calls != calls:
                     calls, since = self._calls, time.monotonic()
@@ -159,16 +160,28 @@ class Isolated:
     # The methods below run in the thread.
 
     def _work(self, opening: _Call) -> None:
-        while not self._try(opening):
-            if self._finishing.is_set():
-                return
+        try:
+            if self._open(opening):
+                while (call := self._next()) is not None:
+                    self._offer(call)
+                if not self._hopeless():
+                    for call in self._aside:
+                        self._try(call)
+                self._try(_Call(self.sink.close, counted=False))
+        finally:
+            with self._change:
+                self._ended = True
+                self._change.notify_all()
+
+    def _open(self, opening: _Call) -> bool:
+        """Open the tracker, however long that takes, but try only once more when the run ends."""
+        while True:
+            last = self._finishing.is_set()
+            if self._try(opening):
+                return True
+            if last:
+                return False
             self._pause()
-        while (call := self._next()) is not None:
-            self._offer(call)
-        if not self._hopeless():
-            for call in self._aside:
-                self._try(call)
-        self._try(_Call(self.sink.close, counted=False))
 
     def _next(self) -> _Call | None:
         """What to do next; None at the end."""
@@ -203,9 +216,12 @@ class Isolated:
             self._warn(f"rows it missed cannot be read back ({error})")
 
     def _offer(self, call: _Call) -> None:
-        """Offer the head of the queue until the tracker takes it, or takes one behind it, or time is up."""
-        taken = self._try(call)
-        while not taken and not self._finishing.is_set():
+        """Offer the head of the queue until the tracker takes it, or takes the one behind it, or the run ends."""
+        while True:
+            last = self._finishing.is_set()
+            taken = self._try(call)
+            if taken or last:
+                break
             behind = self._queue[1] if call.failures >= ATTEMPTS and len(self._queue) > 1 else None
             if behind is not None and self._try(behind):
                 with self._change:
@@ -213,7 +229,6 @@ class Isolated:
                 self._settle(behind)
                 break
             self._pause()
-            taken = self._try(call)
         with self._change:
             self._queue.popleft()
         self._settle(call)

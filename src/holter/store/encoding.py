@@ -74,8 +74,6 @@ def spelled_out(value: object, depth: int = 0) -> Any:  # noqa: ANN401
         return {spelled_out(str(k)): spelled_out(v, depth + 1) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [spelled_out(v, depth + 1) for v in value]
-    if isinstance(value, set | frozenset):
-        return sorted((spelled_out(v, depth + 1) for v in value), key=str)
     return spelled_out(_plain(value), depth + 1)
 
 
@@ -96,7 +94,9 @@ def _large(value: int) -> float | str:
 
 
 def _plain(value: object) -> object:
-    """A tensor, an array or a scalar of another library as Python numbers; anything else as its text."""
+    """A set as a list; a tensor, array or scalar of another library as Python numbers; anything else as its text."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=_text)
     for method in ("tolist", "item"):
         convert = getattr(value, method, None)
         if callable(convert):

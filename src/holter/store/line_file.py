@@ -13,6 +13,7 @@ import os
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import orjson
@@ -75,33 +76,47 @@ class LineFile:
     def append(self, line: bytes) -> None:
         """Write one line, its line feed included. Never raises."""
         with self._lock:
-            if self._descriptor is not None and not self._held and not self._lost:
-                try:
-                    if os.write(self._descriptor, line) == len(line):
-                        return
-                except OSError as error:
-                    self._refused(error)
-                else:
-                    self._refused(OSError(TORN))
-            self._hold(line)
-            if time.monotonic() >= self._next_try:
+            if self._obstructed and time.monotonic() >= self._next_try:
                 self._release()
+            if not self._obstructed and self._write(line):
+                return
+            self._hold(line)
 
     def close(self) -> None:
         """Write what waits, as far as the disk takes it, and see it through to the disk. Never raises."""
         with self._lock:
             if self._held or self._lost:
                 self._release()
-            if self._held:
-                log.warning("%s: %d lines could not be written: %s", self.path, len(self._held), self._why)
+            if self._held or self._lost:
+                missing = len(self._held) + self._lost
+                log.warning("%s: %d lines could not be written: %s", self.path, missing, self._why)
             if self._descriptor is not None:
-                try:
+                with suppress(OSError):
                     os.fsync(self._descriptor)
-                except OSError:
-                    pass
-                finally:
-                    os.close(self._descriptor)
-                    self._descriptor = None
+                self._drop()
+
+    @property
+    def _obstructed(self) -> bool:
+        return self._descriptor is None or bool(self._held) or bool(self._lost)
+
+    def _write(self, line: bytes) -> bool:
+        """Whether the disk took the whole line."""
+        assert self._descriptor is not None, "written only while the file is open"
+        try:
+            if os.write(self._descriptor, line) == len(line):
+                return True
+            self._refused(OSError(TORN))
+        except OSError as error:
+            self._refused(error)
+        # A fresh descriptor is the way back after a stale one, and closes the torn line.
+        self._drop()
+        return False
+
+    def _drop(self) -> None:
+        assert self._descriptor is not None, "dropped only while the file is open"
+        with suppress(OSError):
+            os.close(self._descriptor)
+        self._descriptor = None
 
     def _refused(self, error: OSError) -> None:
         self._why = error.strerror or str(error)
@@ -118,42 +133,18 @@ class LineFile:
         self._held.append(line)
         self._held_bytes += len(line)
 
-    def _reopen(self) -> None:
-        """A fresh descriptor; a torn line is closed on the way, so that it spoils no other."""
-        if self._descriptor is not None:
-            with contextlib.suppress(OSError):
-                os.close(self._descriptor)
-            self._descriptor = None
-        try:
-            self._open()
-        except OSError as error:
-            self._refused(error)
-
     def _release(self) -> None:
-        """Write the lines that wait, as far as the disk takes them."""
-        self._reopen()
-        while self._held and self._descriptor is not None:
-            line = self._held[0]
+        """Write what waits, as far as the disk takes it; then, where lines were lost, how many and why."""
+        if self._descriptor is None:
             try:
-                written = os.write(self._descriptor, line)
+                self._open()
             except OSError as error:
                 self._refused(error)
                 return
-            if written < len(line):
-                self._refused(OSError(TORN))
-                self._reopen()
+        while self._held:
+            if not self._write(self._held[0]):
                 return
-            self._held.popleft()
-            self._held_bytes -= len(line)
-        if self._descriptor is None or not self._lost:
-            return
-        gap = orjson.dumps({"gap": {"lines": self._lost, "why": self._why, "until": time.time()}}) + b"\n"
-        try:
-            written = os.write(self._descriptor, gap)
-        except OSError as error:
-            self._refused(error)
-            return
-        if written == len(gap):
+            self._held_bytes -= len(self._held.popleft())
+        gap = {"gap": {"lines": self._lost, "why": self._why, "until": time.time()}}
+        if self._lost and self._write(orjson.dumps(gap) + b"\n"):
             self._lost = 0
-        else:
-            self._reopen()

@@ -1,6 +1,6 @@
 """Keeps secrets out of the run folder: by the name of a setting, and by the look of a value.
 
-``max_tokens`` and ``eos_token`` are no secrets; ``hub_token`` and ``WANDB_API_KEY`` are.
+``max_tokens`` and ``eos_token`` are no secrets; ``token``, ``hub_token`` and ``WANDB_API_KEY`` are.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 HIDDEN = "<hidden>"
 _NAME = re.compile(
-    r"(^|[_\-.])(api[_-]?key|secret|secrets|secret[_-]?key|passwd|password|passphrase|credentials?|private[_-]?key|bearer|"
-    r"(hub|hf|auth|access|refresh|api|github|gitlab|wandb|session|id)[_-]?token)$",
+    r"(^|[_\-.])(api[_-]?key|secrets?|(secret|access|private)[_-]?key|passwd|password|passphrase|credentials?|bearer|"
+    r"(hub|hf|auth|access|refresh|api|github|gitlab|wandb|session|id)[_-]token)$|^-*token$",
     re.IGNORECASE,
 )
 _VALUE = re.compile(

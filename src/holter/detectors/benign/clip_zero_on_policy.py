@@ -1,18 +1,20 @@
 """No token is ever clipped: with one update per batch that is structure, not a fault.
 
 ## Why it matters
-A clip fraction of exactly 0 looks like a metric that is broken or a policy that does not move. With one optimizer step per batch of
-completions the ratio of new to old probabilities is exactly 1 when the loss is computed, and nothing can be clipped.
+A clip fraction of exactly 0 looks like a metric that is broken or a policy that does not move. With one optimizer step
+per batch of completions the ratio of new to old probabilities is exactly 1 when the loss is computed, and nothing can
+be clipped.
 
 ## When it fires
-The clip fraction is 0 on all of at least `rows` rows, in a GRPO log, while the policy moves: the gradient norm is above 0, and the KL
-to the reference, where it is logged, does not stay at 0.
+The clip fraction is 0 on all of at least `rows` rows, in a GRPO log, while the policy moves: the gradient norm is above
+0, and the KL to the reference, where it is logged, does not stay at 0.
 
 ## What to do
 - Nothing. For off-policy updates (`num_iterations` above 1, several mini-batches) a clip fraction above 0 is expected.
 
 ## When it is wrong
-Where completions come from an older policy (asynchronous training) a clip fraction of 0 means that the trust region does not act.
+Where completions come from an older policy (asynchronous training) a clip fraction of 0 means that the trust region
+does not act.
 
 ## References
 huggingface/trl issue 3120.
@@ -27,7 +29,8 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, quote
 from holter.findings.finding import Alternative, Confidence, Severity
-from holter.runs.hyperparameters import algorithm, hyperparameter
+from holter.runs.hyperparameters import hyperparameter
+from holter.runs.structure import algorithm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

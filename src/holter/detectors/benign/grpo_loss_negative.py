@@ -1,8 +1,8 @@
 """A GRPO loss that is negative or goes up and down carries no information.
 
 ## Why it matters
-The loss is minus a mean of advantages times ratios. Advantages are centred within each group, so it hovers around 0, on either side,
-with no trend that means anything. A negative loss is neither good nor bad.
+The loss is minus a mean of advantages times ratios. Advantages are centred within each group, so it hovers around 0, on
+either side, with no trend that means anything. A negative loss is neither good nor bad.
 
 ## When it fires
 At least `share` of the losses of a GRPO log are below -`least`, and the reward is logged (that is what to look at).
@@ -26,7 +26,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Confidence, Severity
-from holter.runs.hyperparameters import algorithm
+from holter.runs.structure import algorithm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

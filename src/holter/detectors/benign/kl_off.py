@@ -1,12 +1,12 @@
 """There is no KL in this log because its coefficient is 0.
 
 ## Why it matters
-With beta = 0 (TRL's default since 0.19) no reference model is loaded and no KL is computed. A missing KL is not a fault of the log
-then, and the run has no leash: reward and length can go anywhere, and only a held-out score tells.
+With beta = 0 (TRL's default since 0.19) no reference model is loaded and no KL is computed. A missing KL is not a fault
+of the log then, and the run has no leash: reward and length can go anywhere, and only a held-out score tells.
 
 ## When it fires
-The configuration says that the KL coefficient is 0, or a TRL GRPO log has no KL at all; or the logged KL is 0 on every one of at least
-`rows` rows and the configuration says 0.
+The configuration says that the KL coefficient is 0, or a TRL GRPO log has no KL at all; or the logged KL is 0 on every
+one of at least `rows` rows and the configuration says 0.
 
 ## What to do
 - Fine for verifiable rewards. With a learned reward model prefer a small KL penalty, and in any case log a held-out score.
@@ -28,6 +28,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, quote
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.runs.hyperparameters import hyperparameter
+from holter.runs.structure import beta_is_zero
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,16 +52,15 @@ class KLOff(Detector):
 
     def check(self, run: Run) -> Iterator[Finding]:
         """No KL, and a reason for it."""
-        beta = hyperparameter(run, "kl_coefficient")
-        kl = next((s for c in ("ref_kl", "kl_loss", "kl_penalty") if (s := run.get(c)) is not None), None)
-        said = beta == 0
-        if kl is not None and (not said or len(kl) < self.rows or bool(np.nan_to_num(kl.values, nan=1.0).any())):
+        if not beta_is_zero(run):
             return
-        if not said and not (run.dialect == "trl-grpo" and beta is None):
+        kl = next((s for c in ("ref_kl", "kl_loss", "kl_penalty") if (s := run.get(c)) is not None), None)
+        if kl is not None and (len(kl) < self.rows or bool(np.nan_to_num(kl.values, nan=1.0).any())):
             return
         series = kl or run.get("reward") or run.get("total_loss")
         assert series is not None
-        why = "the configuration sets its coefficient to 0" if said else "TRL logs none when beta is 0, its default"
+        said = hyperparameter(run, "kl_coefficient") == 0
+        why = "the configuration sets its coefficient to 0" if said else "its coefficient is 0, TRL's default"
         yield self.finding(
             Severity.INFO,
             Confidence.CERTAIN if said else Confidence.MODERATE,

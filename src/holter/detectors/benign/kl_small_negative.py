@@ -1,14 +1,16 @@
 """A few small negative KL values: sampling noise of the k1 estimator.
 
 ## Why it matters
-A divergence cannot be negative, its k1 estimate can: it is a mean of log-probability differences over a sample. Around 0, where a run
-begins, about half of the estimates are negative.
+A divergence cannot be negative, its k1 estimate can: it is a mean of log-probability differences over a sample. Around
+0, where a run begins, about half of the estimates are negative.
 
 ## When it fires
-Negative values of a k1 estimate, none below `token` (nats/token) or `sequence` (nats/sequence), in the first `rows` rows only.
+Negative values of a k1 estimate, none below `token` (nats/token) or `sequence` (nats/sequence), in the first `rows`
+rows only.
 
 ## What to do
-- Nothing. A KL that stays negative, or falls below -1 a sequence, is a finding of its own: samples do not come from the policy.
+- Nothing. A KL that stays negative, or falls below -1 a sequence, is a finding of its own: samples do not come from the
+  policy.
 
 ## When it is wrong
 Sampling with top-p, top-k or a minimum length gives a small negative KL that does not go away.

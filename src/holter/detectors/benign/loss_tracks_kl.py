@@ -1,11 +1,12 @@
 """The GRPO loss rises because it is beta * KL, not because the run gets worse.
 
 ## Why it matters
-A rising loss alarms everyone who comes from supervised training. In GRPO with one update per batch the policy term is zero in value,
-so that the logged loss is the KL term, and the KL of a learning policy rises.
+A rising loss alarms everyone who comes from supervised training. In GRPO with one update per batch the policy term is
+zero in value, so that the logged loss is the KL term, and the KL of a learning policy rises.
 
 ## When it fires
-Over `rows` rows and more the loss rises while loss / KL stays the same within `spread` (relative median deviation). The ratio is beta.
+Over `rows` rows and more the loss rises while loss / KL stays the same within `spread` (relative median deviation). The
+ratio is beta.
 
 ## What to do
 - Nothing. Judge the run by reward and evaluation, and the KL by its own limits.

@@ -1,13 +1,14 @@
 """A GRPO loss of 0 (or nearly 0) while the policy is learning: it is what the formula gives.
 
 ## Why it matters
-Many take a loss of 0.0 for a dead run and stop it. With one update per batch the ratio is 1 and the advantages of a group sum to
-zero, so the value of the loss is beta * KL, which begins at 0. Its gradient is not zero: that is what learns.
+Many take a loss of 0.0 for a dead run and stop it. With one update per batch the ratio is 1 and the advantages of a
+group sum to zero, so the value of the loss is beta * KL, which begins at 0. Its gradient is not zero: that is what
+learns.
 
 ## When it fires
-On `share` of the rows so far the loss is below `zero` in size, while the gradient norm is finite and above 0 (where it is not logged:
-while the KL to the reference has left 0). It says nothing when a row has a loss of exactly 0 and a gradient that is not a number:
-that is a masked NaN.
+On `share` of the rows so far the loss is below `zero` in size, while the gradient norm is finite and above 0 (where it
+is not logged: while the KL to the reference has left 0). It says nothing when a row has a loss of exactly 0 and a
+gradient that is not a number: that is a masked NaN.
 
 ## What to do
 - Nothing. Watch the reward, the KL and the gradient norm.
@@ -29,7 +30,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, quote
 from holter.detectors.statistics.alignment import newest_on_rows, on_rows
 from holter.findings.finding import Confidence, Severity
-from holter.runs.hyperparameters import algorithm
+from holter.runs.structure import algorithm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,12 +1,12 @@
 """Zeros that are roundings: the log was printed with few digits.
 
 ## Why it matters
-A console line with three digits shows a learning rate of 1e-6 as 0.000 and a KL of -3e-5 as -0.000. Neither is zero, and a monitor
-that takes them at their word finds a dead run.
+A console line with three digits shows a learning rate of 1e-6 as 0.000 and a KL of -3e-5 as -0.000. Neither is zero,
+and a monitor that takes them at their word finds a dead run.
 
 ## When it fires
-`share` of all values of the metrics that stay below 1 are whole multiples of 0.001 (or 0.0001), and a learning rate, a KL or a loss
-is 0 among them while other metrics move.
+`share` of all values of the metrics that stay below 1 are whole multiples of 0.001 (or 0.0001), and a learning rate, a
+KL or a loss is 0 among them while other metrics move.
 
 ## What to do
 - Read the tracker's or the trainer's own files rather than the console; they hold all digits.
@@ -89,4 +89,5 @@ class PrintedZero(Detector):
 
 def _small(series: Series) -> NDArray[np.float64]:
     x = series.values[np.isfinite(series.values)]
-    return x[(np.abs(x) < 1) & (x != 0)]
+    small: NDArray[np.float64] = x[(np.abs(x) < 1) & (x != 0)]
+    return small

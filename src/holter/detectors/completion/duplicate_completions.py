@@ -1,14 +1,14 @@
 """The completions of a batch or of a group look like copies of each other.
 
 ## Why it matters
-A group is compared with itself: if all its members are the same text there is nothing to compare and nothing to learn. Copies
-come from greedy decoding, from a seed that is set again for each sample, from a cache in front of the sampler, or from a
-policy that has collapsed to one answer.
+A group is compared with itself: if all its members are the same text there is nothing to compare and nothing to learn.
+Copies come from greedy decoding, from a seed that is set again for each sample, from a cache in front of the sampler,
+or from a policy that has collapsed to one answer.
 
 ## When it fires
-The shortest and the longest completion of a batch are equally long on `rows` rows in a row, the batch is not simply cut at
-the limit, and nearly all groups have equal rewards. Or: rewards are right-or-wrong, the group size is known, and the share of
-groups with equal rewards is at `share` or more where independent samples would give `expected` or less.
+The shortest and the longest completion of a batch are equally long on `rows` rows in a row, the batch is not simply cut
+at the limit, and nearly all groups have equal rewards. Or: rewards are right-or-wrong, the group size is known, and the
+share of groups with equal rewards is at `share` or more where independent samples would give `expected` or less.
 
 ## What to do
 - Print the completions of one group. Are they equal?

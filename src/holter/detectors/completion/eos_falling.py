@@ -1,14 +1,14 @@
 """Fewer and fewer completions end by themselves.
 
 ## Why it matters
-A policy that learned to end loses it when the update, a length reward or a runaway policy makes EOS improbable. From then on
-completions run to the limit and rewards are given to half answers. Where no truncation is logged (TRL's PPO), the EOS count
-is the only sign of it.
+A policy that learned to end loses it when the update, a length reward or a runaway policy makes EOS improbable. From
+then on completions run to the limit and rewards are given to half answers. Where no truncation is logged (TRL's PPO),
+the EOS count is the only sign of it.
 
 ## When it fires
-The median of the last 5 EOS counts (or of the fraction of completions that ended) is below `share` of the highest such median
-before. Counts above the number of completions are not judged: they contain padding and fall when completions get longer.
-It is critical when the median is 0 after it was not.
+The median of the last 5 EOS counts (or of the fraction of completions that ended) is below `share` of the highest such
+median before, by more than the noise. Counts above the number of completions are not judged: they contain padding and
+fall when completions get longer. It is critical when the median is 0 after it was not.
 
 ## What to do
 - Read completions from the onset on: do they ramble, repeat, or is the limit too short by now?
@@ -33,6 +33,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.completion.no_eos import episodes_per_row
 from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.noise import noise
 from holter.detectors.statistics.rolling import running_max, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 
@@ -69,7 +70,8 @@ class EosFalling(Detector):
     explains: ClassVar = ("reward-collapse", "no-learning")
     explained_by: ClassVar = ("kl-runaway", "policy-divergence", "value-loss-diverges", "entropy-collapse")
 
-    share: float = limit(0.25, unit="fraction", help="fires earlier", low=0.0, high=1.0)
+    share: float = limit(0.7, unit="fraction", help="fires earlier", low=0.0, high=1.0)
+    z: float = limit(4.0, unit="sd of the median", help="needs to be clearer of the noise", low=0.0)
     brief: int = limit(
         20, unit="logged points", help="calls longer stretches a passing matter once they are over", low=1
     )
@@ -86,7 +88,8 @@ class EosFalling(Detector):
         level = trailing_median(ends.values, 5, least=5)
         best = running_max(level, lag=1)
         with np.errstate(all="ignore"):
-            flags = (level < self.share * best) & (best > 0)
+            clear = best - level > self.z * 1.25 * np.nan_to_num(noise(ends.values, lag=5).sd) / np.sqrt(5)
+            flags = (level < self.share * best) & (best > 0) & clear
         for episode in episodes(flags):
             yield self._say(run, ends, episode, best[episode.raised])
 

@@ -2,13 +2,14 @@
 
 ## Why it matters
 A policy that answers in two tokens has found something that pays better than answering: a length penalty with the wrong
-weight, an EOS bonus, a verifier that takes an empty answer, or the wrong direction of a KL term. From there it does not come
-back, because nothing else is sampled any more.
+weight, an EOS bonus, a verifier that takes an empty answer, or the wrong direction of a KL term. From there it does not
+come back, because nothing else is sampled any more.
 
 ## When it fires
-The median of the newest lengths is below a `factor`-th of the median before, a new low, and the reward does not rise; or it
-is below a `stub`-th, whatever the reward does. In the first rows too: five rows in a row are below a `stub`-th of the
-longest mean; or the longest completion is now shorter than the shortest was, the mean below two `stub`-ths, for `rows` rows.
+The median of the newest lengths is below a `factor`-th of the median before, a new low, and the reward does not rise;
+or it is below a `stub`-th, whatever the reward does. In the first rows too: five rows in a row are below a `stub`-th of
+the longest mean; or the longest completion is now shorter than the shortest was, the mean below two `stub`-ths, for
+`rows` rows.
 
 ## What to do
 - Read the completions. Empty, a fixed phrase, a bare number?
@@ -33,6 +34,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.breaks import leaves_level
 from holter.detectors.statistics.episodes import episodes, onset, persist
+from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import near_best, rises
 from holter.detectors.statistics.rolling import running_max, running_min
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -85,7 +87,7 @@ class LengthCollapse(Detector):
         falls |= persist(self._all_shorter(run, length), self.rows, self.rows)
         falls |= persist(x < running_max(x) / self.stub, 5, 5)
         falls &= x < running_max(x) / self.factor
-        for episode in episodes(falls):
+        for episode in episodes(hold(falls, x, up=False)):
             yield self._say(run, length, episode, paid=bool(paid[episode.raised]))
 
     def _all_shorter(self, run: Run, length: Series) -> NDArray[np.bool_]:

@@ -6,10 +6,10 @@ length. Every step gets slower, memory runs out, and at the limit the answers ar
 answers get longer for no other reason than that their gradient is divided by their length.
 
 ## When it fires
-The median of the newest lengths is `factor` times that of the points before and a new extreme, or lies far beyond the line
-through them (`z` robust standard deviations and `ratio` times), and at the same time one of these holds: the reward does not
-rise, or `at_limit` of the completions are cut. Growth with a rising reward and room to spare is what reasoning looks like,
-and is not reported.
+The median of the newest lengths is `factor` times that of the points before and a new extreme, or lies far beyond the
+line through them (`z` robust standard deviations and `ratio` times), and at the same time one of these holds: the
+reward does not rise, or `at_limit` of the completions are cut. Growth with a rising reward and room to spare is what
+reasoning looks like, and is not reported.
 
 ## What to do
 - Read the longest completions: reasoning, padding, or repetition?
@@ -21,8 +21,8 @@ and is not reported.
 A curriculum that moves to longer tasks; a limit raised in mid-run; a reward that is logged too sparsely to be seen rising.
 
 ## References
-Singhal et al., "A Long Way to Go: Investigating Length Correlations in RLHF" (2023). Liu et al., "Understanding R1-Zero-Like
-Training" (2025).
+Singhal et al., "A Long Way to Go: Investigating Length Correlations in RLHF" (2023). Liu et al., "Understanding
+R1-Zero-Like Training" (2025).
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.alignment import newest_on_rows
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
 from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import near_best, rises
 from holter.findings.finding import Alternative, Confidence, Severity
 
@@ -86,7 +87,7 @@ class LengthExplosion(Detector):
         paid = rises(reward, length.at) | near_best(reward, length.at)
         with np.errstate(all="ignore"):
             cut = newest_on_rows(run.get("truncation"), length.at) > self.at_limit
-        for episode in episodes(grows & (~paid | cut)):
+        for episode in episodes(hold(grows & (~paid | cut), length.values)):
             yield self._say(run, length, episode, paid=bool(paid[episode.raised]), cut=bool(cut[episode.last]))
 
     def _say(self, run: Run, length: Series, episode: Episode, *, paid: bool, cut: bool) -> Finding:

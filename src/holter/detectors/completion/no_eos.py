@@ -17,8 +17,9 @@ Or: the EOS count is above the number of completions of the batch, known from th
 - Check that the limit leaves room for a whole answer, and that the SFT data ended with EOS.
 
 ## When it is wrong
-Generation that is stopped by a string or another token on purpose (the count of EOS is 0 then, and truncation stays low).
-A batch that is logged by one process while the episode counter counts all of them: the count can be too small, never too large.
+Generation that is stopped by a string or another token on purpose (the count of EOS is 0 then, and truncation stays
+low). A batch that is logged by one process while the episode counter counts all of them: the count can be too small,
+never too large.
 
 ## References
 TRL's PPO trainer counts `(responses == eos_token_id).sum()` over raw responses, padding included.

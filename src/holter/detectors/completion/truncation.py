@@ -6,10 +6,11 @@ missing-EOS penalty turns the reward into a length penalty. What is learned is t
 to the limit is also the earliest free sign of several diseases: it moves before a held-out score does.
 
 ## When it fires
-The median of the last 5 logged fractions is above `level`, lies `rise` above the lowest such median so far, and the rise is
-clear of the noise; or the median of the last 10 (of all, while there are fewer) is above `most`, even from the first row on.
-It is certain, and critical, when every one of those rows is at `nearly_all` or more and the reward does not rise. A stretch
-that ended after a few rows is an info, and so is a share above `level` that was there from the beginning and stays.
+The median of the last 5 logged fractions is above `level`, lies `rise` above the lowest such median so far, and the
+rise is clear of the noise; or the median of the last 10 (of all, while there are fewer) is above `most`, even from the
+first row on. It is certain, and critical, when every one of those rows is at `nearly_all` or more and the reward does
+not rise. A stretch that ended after a few rows is an info, and so is a share above `level` that was there from the
+beginning and stays.
 
 ## What to do
 - Look at a few completions: do they end in a sensible place if they are given room?

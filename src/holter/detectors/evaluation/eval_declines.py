@@ -75,7 +75,7 @@ class EvalDeclines(Detector):
 
     ratio: float = limit(12.0, unit="likelihood ratio", help="needs a clearer fall", low=4.0)
     share: float = limit(0.4, unit="of the gain", help="needs a larger fall", low=0.0, high=1.0)
-    part: float = limit(0.1, unit="of the best level", help="needs a larger fall", low=0.0, high=1.0)
+    part: float = limit(0.07, unit="of the best level", help="needs a larger fall", low=0.0, high=1.0)
     z: float = limit(6.0, unit="standard errors", help="dense evidence: needs a clearer fall", low=2.0)
     rise: float = limit(2.0, unit="standard errors", help="calls more runs unrewarded", low=0.0)
     agree: int = limit(2, unit="signals", help="short logs: more signals must agree", low=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.detectors.statistics.drawdown import falls_from_best
-from holter.detectors.statistics.episodes import onset
+from holter.detectors.statistics.episodes import onset, persist
 from holter.detectors.statistics.peak import MOST, rise_then_fall
 from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 SIZE_KEYS = ("eval_size", "eval_samples", "num_eval_samples", "eval_dataset_size", "max_eval_samples")
 """Configuration keys that say how many items one evaluation has."""
+
+
+JUMP = 0.6
+"""Share of a loss that one drop must make to be the loss."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +93,11 @@ def fallen(run: Run, series: Series, *, ratio: float, share: float, part: float,
     material = loss > np.maximum(share * gain, part * np.abs(shape.height))
     # A start that was never reached again is one evaluation and may be luck, so its fall has to be larger.
     material &= (shape.at > 0) | (loss > 2.5 * part * np.abs(shape.height))
-    clear = (shape.ratio > ratio) & material & (k - shape.at >= 2) & (k >= 4)
+    # Every further evaluation is another chance for noise to look like a fall.
+    needed = ratio * (1 + np.maximum(k - 10, 0) / 30)
+    clear = (shape.ratio > needed) & material & (k - shape.at >= 2) & (k >= 4)
     flags = np.zeros(n, bool)
-    flags[:few] = (clear & np.concatenate((clear[:1], clear[:-1]))) | (clear & (shape.ratio > 2.5 * ratio))
+    flags[:few] = (clear & np.concatenate((clear[:1], clear[:-1]))) | (clear & (shape.ratio > 2.5 * needed))
     peak, height, level = np.zeros(n, np.int64), np.full(n, np.nan), np.full(n, np.nan)
     odds = np.full(n, np.nan)
     peak[:few], height[:few], level[:few], odds[:few] = shape.at, shape.height, shape.now, shape.ratio
@@ -123,10 +129,10 @@ def falls(series: Series, judged: Fallen, raise_at: NDArray[np.bool_]) -> list[F
             continue
         height, level = float(judged.height[k]), float(judged.level[k])
         above = calm[k:] > (height + level) / 2
-        runs = np.flatnonzero(np.convolve(above, np.ones(quiet), "valid") >= quiet) if len(above) >= quiet else []
-        end = k + int(runs[0]) if len(runs) else n
+        back = np.flatnonzero(persist(above, quiet, quiet))
+        end = k + int(back[0]) - quiet + 1 if len(back) else n
         peak = int(judged.peak[k])
-        began = min(max(peak + 1, onset(series.values, k, window=k - peak + 2)[0]), k)
+        began = _began(series, peak, k, height - level)
         out.append(Fall(peak, began, k, max(end - 1, k), end == n, height, level, float(judged.ratio[k])))
         position = end + quiet - 1
     return out
@@ -149,6 +155,16 @@ def stderr(run: Run, series: Series) -> NDArray[np.float64] | None:
         binomial: NDArray[np.float64] = np.sqrt(share * (1 - share) / size)
         return binomial
     return None
+
+
+def _began(series: Series, peak: int, raised: int, loss: float) -> int:
+    """First position of a fall: the jump that makes most of it, else right after the peak, or where a dense series turns."""
+    drops = -np.diff(series.values[peak : raised + 1])
+    if drops.max() > JUMP * loss:
+        return peak + 1 + int(np.argmax(drops))
+    if _is_dense(series):
+        return min(max(peak + 1, onset(series.values, raised)[0]), raised)
+    return peak + 1
 
 
 def _is_dense(series: Series) -> bool:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from holter.runs.component_weights import held_out_components
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
@@ -53,15 +52,15 @@ def bare(metric: str) -> str:
 
 def held_out(run: Run) -> list[Series]:
     """Series that are evidence about quality, higher being better, and independent of what the policy is paid for."""
-    unpaid = {s.metric for s in unpaid_components(run)}
+    unpaid = {s.metric for s in held_out_components(run)}
     paid = {bare(s.metric) for s in _paid(run) if s.metric not in unpaid}
     evals = [s for s in _evaluations(run) if bare(s.metric) not in paid]
-    return [*evals, *(s for s in _train_scores(run) if s.metric in unpaid)]
+    return [*evals, *held_out_components(run)]
 
 
 def own_evaluations(run: Run) -> Iterator[tuple[Series, Series]]:
     """The paid reward on held-out prompts, each with the same quantity on training prompts."""
-    unpaid = {s.metric for s in unpaid_components(run)}
+    unpaid = {s.metric for s in held_out_components(run)}
     paid = {bare(s.metric): s for s in _paid(run) if s.metric not in unpaid}
     for series in _evaluations(run):
         twin = paid.get(bare(series.metric))
@@ -69,51 +68,8 @@ def own_evaluations(run: Run) -> Iterator[tuple[Series, Series]]:
             yield series, twin
 
 
-def unpaid_components(run: Run) -> list[Series]:
-    """Reward functions that are logged but have no part in the reward (weight zero).
-
-    Their weights are not in the log; they follow from ``reward = sum of weight * mean``, solved on the first rows that
-    determine it. Where the rows never determine it, no component is called unpaid.
-    """
-    reward = run.get("reward")
-    parts = _train_scores(run)
-    if reward is None or not parts:
-        return []
-    rows = reward.at
-    for part in parts:
-        rows = np.intersect1d(rows, part.at, assume_unique=True)
-    table = np.stack([p.values[np.searchsorted(p.at, rows)] for p in parts], axis=1)
-    total = reward.values[np.searchsorted(reward.at, rows)]
-    finite = np.isfinite(table).all(axis=1) & np.isfinite(total)
-    table, total = table[finite], total[finite]
-    count = 2 * len(parts) + 4
-    while count <= len(total):
-        weights = _weights(table[:count], total[:count])
-        if weights is not None:
-            return [p for p, w in zip(parts, weights.tolist(), strict=True) if abs(w) < 1e-3]
-        count *= 2
-    return []
-
-
-def _weights(table: np.ndarray, total: np.ndarray) -> np.ndarray | None:
-    """Weights that give the total exactly; None where they are not determined."""
-    scale = table.std(axis=0)
-    if (scale < 1e-9).any():
-        return None
-    weights, _, rank, singular = np.linalg.lstsq(table / scale, total, rcond=None)
-    wrong = np.abs(table / scale @ weights - total).max()
-    if rank < table.shape[1] or singular[-1] < 1e-2 * singular[0] or wrong > 1e-3 * max(float(total.std()), 1e-9):
-        return None
-    out: np.ndarray = weights / scale
-    return out
-
-
 def _paid(run: Run) -> list[Series]:
     return [s for concept in PAID for s in run.all(concept)]
-
-
-def _train_scores(run: Run) -> list[Series]:
-    return run.all("reward_component")
 
 
 def _evaluations(run: Run) -> list[Series]:

@@ -102,7 +102,7 @@ class TrainEvalGap(Detector):
             yield from self._flat(run, progress, score.finite())
 
     def _falls(self, run: Run, progress: Progress, own: Series) -> Iterator[Finding]:
-        judged = fallen(run, own, ratio=self.ratio, share=0.4, part=0.1, z=self.z)
+        judged = fallen(run, own, ratio=self.ratio, share=0.4, part=0.07, z=self.z)
         rises = progress.z(own.at[judged.peak], own.at, WINDOW) > 2.0
         for fall in falls(own, judged, rises):
             peak, raised = int(own.at[fall.peak]), int(own.at[fall.raised])

@@ -1,7 +1,7 @@
 """How many groups agree in reward, and how many would by chance.
 
-A group whose rewards are all equal has zero advantages and no gradient. Frameworks log the share of such groups, or let it be
-read off other numbers; with right-or-wrong rewards it can be compared with what independent samples would give.
+A group whose rewards are all equal has zero advantages and no gradient. Frameworks log the share of such groups, or let
+it be read off other numbers; with right-or-wrong rewards it can be compared with what independent samples would give.
 """
 
 from __future__ import annotations

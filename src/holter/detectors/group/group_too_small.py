@@ -1,12 +1,12 @@
 """Groups are so small that most of them agree by chance.
 
 ## Why it matters
-With independent samples of success rate p, a group of G agrees with probability p^G + (1-p)^G and then has no gradient. With
-G = 2 that is at least half of all groups, whatever the prompts. The remedy is a larger group, not other prompts.
+With independent samples of success rate p, a group of G agrees with probability p^G + (1-p)^G and then has no gradient.
+With G = 2 that is at least half of all groups, whatever the prompts. The remedy is a larger group, not other prompts.
 
 ## When it fires
-Rewards are right-or-wrong, the group size is known, success rates lie between `easy` and its complement, and the median of 10
-shares of agreeing groups is above `share`, where chance alone would give `share` or more.
+Rewards are right-or-wrong, the group size is known, success rates lie between `easy` and its complement, and the median
+of 10 shares of agreeing groups is above `share`, where chance alone would give `share` or more.
 
 ## What to do
 - Double the group size until p^G + (1-p)^G is below 0.2, and halve the number of prompts a batch instead.

@@ -1,16 +1,16 @@
 """The rewards within a group are all equal, so that the group teaches nothing.
 
 ## Why it matters
-GRPO compares the completions of one prompt with each other. Where they all get the same reward, every advantage is zero and so
-is the gradient (what is left is the KL term). A share f of such groups makes each useful rollout cost 1 / (1 - f) as much;
-at 1 the run only burns compute.
+GRPO compares the completions of one prompt with each other. Where they all get the same reward, every advantage is zero
+and so is the gradient (what is left is the KL term). A share f of such groups makes each useful rollout cost 1 / (1 -
+f) as much; at 1 the run only burns compute.
 
 ## When it fires
-From the first rows on: every group agrees and the rewards have no spread, on every row so far. Later: the median of the last
-10 shares is above `share`. It is critical when it is 1 for `rows` rows: no gradient at all. It is an info while the reward has
-gained and stands near its best: the task is being solved, and such prompts should be replaced by harder ones.
-Where no share is logged, the spread of the whole batch, or its largest and smallest reward, stand in: they are a proof when
-they say "equal", and prove nothing when they do not.
+From the first rows on: every group agrees and the rewards have no spread, on every row so far. Later: the median of the
+last 10 shares is above `share`. It is critical when it is 1 for `rows` rows: no gradient at all. It is an info while
+the reward has gained and stands near its best: the task is being solved, and such prompts should be replaced by harder
+ones. Where no share is logged, the spread of the whole batch, or its largest and smallest reward, stand in: they are a
+proof when they say "equal", and prove nothing when they do not.
 
 ## What to do
 - Rewards all at the floor: is the answer parsed at all, is it cut before it ends, is the task beyond the model?
@@ -19,8 +19,8 @@ they say "equal", and prove nothing when they do not.
 - A reward function that returns one constant: run it on a right, a wrong and an empty answer.
 
 ## When it is wrong
-With `scale_rewards="batch"` TRL's share is that of the whole batch, 0 or 1. In evaluation with one completion a prompt it is
-1 everywhere and means nothing.
+With `scale_rewards="batch"` TRL's share is that of the whole batch, 0 or 1. In evaluation with one completion a prompt
+it is 1 everywhere and means nothing.
 
 ## References
 Yu et al., "DAPO: An Open-Source LLM Reinforcement Learning System at Scale" (2025), dynamic sampling.

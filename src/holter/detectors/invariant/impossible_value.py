@@ -1,14 +1,15 @@
 """A metric has a value that it cannot have by its definition.
 
 ## Why it matters
-A fraction of 31, a negative entropy or a k3 estimate below zero is a fault of the measurement, not of the run. Everything that
-is concluded from such a metric is wrong, and the same bug often sits in the loss.
+A fraction of 31, a negative entropy or a k3 estimate below zero is a fault of the measurement, not of the run.
+Everything that is concluded from such a metric is wrong, and the same bug often sits in the loss.
 
 ## When it fires
-A finite value lies outside the range of its signal by more than rounding (`rounding` of the bound, at least `rounding`): fractions
-and probabilities outside [0, 1], counts, lengths, times, losses of squares and standard deviations below 0, an explained variance
-above 1, the estimators k2, k3 and |d| of a divergence below 0 (k1 may be negative, and is not judged here). It is an info
-where the log's framework is not known, because the name may mean something else, and where a fraction may be a percentage.
+A finite value lies outside the range of its signal by more than rounding (`rounding` of the bound, at least
+`rounding`): fractions and probabilities outside [0, 1], counts, lengths, times, losses of squares and standard
+deviations below 0, an explained variance above 1, the estimators k2, k3 and |d| of a divergence below 0 (k1 may be
+negative, and is not judged here). It is an info where the log's framework is not known, because the name may mean
+something else, and where a fraction may be a percentage.
 
 ## What to do
 - Look at the definition in the framework's code, above all at masks, at sums taken for means, and at signs.
@@ -61,7 +62,7 @@ class ImpossibleValue(Detector):
         """Every series against the range of its signal."""
         for key in sorted(run.series):
             series = run.series[key]
-            if series.concept != "axis" and series.fit is not Fit.PROXY:
+            if series.concept != "axis" and series.fit is not Fit.PROXY and not series.derived:
                 yield from self._range(run, series.finite())
 
     def _range(self, run: Run, series: Series) -> Iterator[Finding]:
@@ -74,7 +75,11 @@ class ImpossibleValue(Detector):
             return
         first, last = int(bad[0]), int(bad[-1])
         bound = f"it cannot be below {number(low)}" if below[first] else f"it cannot be above {number(high)}"
-        percent = series.unit in (Unit.FRACTION, Unit.PROBABILITY) and bool((x >= low).all()) and 2 < float(x.max()) <= 100
+        percent = (
+            series.unit in (Unit.FRACTION, Unit.PROBABILITY)
+            and bool((x >= 0).all())
+            and 2 < float(np.median(x[x > 0])) <= 100 >= float(x.max())
+        )
         guessed = run.dialect == "generic" or series.fit is not Fit.EXACT
         yield self.finding(
             Severity.INFO if guessed or percent else Severity.WARNING,

@@ -1,23 +1,27 @@
 """A metric contradicts its own definition, or the other metrics of its row.
 
 ## Why it matters
-Some numbers are bound to each other by arithmetic. Where they are not, one of them is not what its name says: it is averaged over
-other samples, has the other sign, or is filled in only partly. That must be known before anything is concluded from it.
+Some numbers are bound to each other by arithmetic. Where they are not, one of them is not what its name says: it is
+averaged over other samples, has the other sign, or is filled in only partly. That must be known before anything is
+concluded from it.
 
 ## When it fires
-On three rows in a row, beyond rounding (`tolerance`): the penalised reward is neither the sum nor the difference of score and KL
-part; the reward is not the weighted sum of its components, the weights being known; the clipped share is not low + high; the
-mean length is outside the shortest and the longest; the ratio sits at exactly 1/n with the variance of a table that is filled to
-1/n; the entropy is exactly that of a uniform or of a Gaussian policy.
+On three rows in a row, beyond rounding (`tolerance`): the penalised reward is neither the sum nor the difference of
+score and KL part; the reward is not the weighted sum of its components, the weights being known; the clipped share is
+not low + high; the mean length is outside the shortest and the longest; the ratio sits at exactly 1/n with the variance
+of a table that is filled to 1/n; the entropy is exactly that of a uniform or of a Gaussian policy.
 
 ## What to do
-Each finding says what the numbers show and which code to look at. Where it is a known artefact, it says how to read the metric.
+Each finding says what the numbers show and which code to look at. Where it is a known artefact, it says how to read the
+metric.
 
 ## When it is wrong
-Logs whose metrics were smoothed each with its own window. A KL part logged as a cost is an info only: both signs are in use.
+Logs whose metrics were smoothed each with its own window. A KL part logged as a cost is an info only: both signs are in
+use.
 
 ## References
-TRL's PPO trainer logs rlhf_reward = scores + non_score_reward with a negative non_score_reward; its documentation prints a minus.
+TRL's PPO trainer logs rlhf_reward = scores + non_score_reward with a negative non_score_reward; its documentation
+prints a minus.
 """
 
 from __future__ import annotations

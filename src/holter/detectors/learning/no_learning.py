@@ -21,7 +21,7 @@ later, the finding is over and becomes information.
 
 ## When it is wrong
 A slow start: a reward can be flat for a third of a run and then rise, so "not yet" is all that can be said. A curriculum whose
-prompts get harder as the policy gets better.
+prompts get harder as the policy gets better. A reward that falls is `reward-decline`, not this.
 
 ## References
 Measured on synthetic and public runs: "no new best in 50 points" fires on 70 % of healthy runs.
@@ -37,7 +37,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.reward.constancy import ever_lively
 from holter.detectors.reward.progress import Progress
-from holter.detectors.statistics.episodes import episodes, persist
+from holter.detectors.statistics.episodes import episodes
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.signals.base import Unit
 
@@ -69,7 +69,7 @@ class NoLearning(Detector):
     )
 
     unit: float = limit(0.35, unit="reward spreads", help="calls larger changes no change", low=0.0)
-    batch: float = limit(64.0, unit="samples", help="without a spread: calls larger changes no change", low=1.0)
+    batch: float = limit(32.0, unit="samples", help="without a spread: calls larger changes no change", low=1.0)
     rows: int = limit(60, unit="rows", help="waits longer", low=20)
     early: int = limit(30, unit="rows", help="waits longer when training has ended", low=12)
     still_token: float = limit(1e-3, unit="nats/token", help="calls more policies unmoved", low=0.0)
@@ -82,11 +82,12 @@ class NoLearning(Detector):
             return
         reward = progress.series
         x, n = reward.values, len(reward)
-        early, late, se, least = self._change(run, progress)
+        early, newest, se, least = self._change(run, progress)
+        late = np.maximum.accumulate(newest)
         enough = np.arange(1, n + 1) >= self.rows
         enough[-1] |= n >= self.early and self._has_ended(run)
         with np.errstate(invalid="ignore"):
-            flat = (late - early + 2 * se < least) & enough
+            flat = (late - early + 2 * se < least) & (late - early < 3 * se) & (newest - early > -least) & enough
         flat &= ~self._mute(run, progress) & ~self._at_ceiling(run, reward) & ever_lively(x, 0)
         found = list(episodes(flat, quiet=20))
         if not found:
@@ -120,31 +121,34 @@ class NoLearning(Detector):
                 "KL rises: check that rewards belong to their completions, and what the reward depends on.",
             ),
             alternatives=(
-                Alternative(says="a slow start", check="wait, or look whether single prompts are already solved more often"),
-                Alternative(says="the policy is at the ceiling of this reward", check="compare with the largest reward"),
+                Alternative(
+                    says="a slow start", check="wait, or look whether single prompts are already solved more often"
+                ),
+                Alternative(
+                    says="the policy is at the ceiling of this reward", check="compare with the largest reward"
+                ),
             ),
         )
 
     def _change(
         self, run: Run, progress: Progress
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """First mean, best late mean, standard error of their difference, least change that matters. Each ``(n,)``."""
+        """First mean, newest mean, standard error of their difference, least change that matters. Each ``(n,)``."""
         x = progress.series.values
         n = len(x)
         count = np.arange(1, n + 1)
         total = np.concatenate(([0.0], np.cumsum(x - x[0])))
-        first = np.minimum(np.maximum(count // 7, 5), count)
+        first = np.clip(count // 10, np.minimum(8, count), 20)
         quarter = np.minimum(np.maximum(count // 4, 10), count)
         early = x[0] + total[first] / first
         newest = x[0] + (total[count] - total[count - quarter]) / quarter
         newest[: min(2 * 10, n)] = -np.inf
-        late = np.maximum.accumulate(newest)
         inflated = (1 + progress.rho) / (1 - progress.rho)
         se = progress.sd * np.sqrt(inflated * (1 / first + 1 / quarter))
         spread = progress.unit(run)
         # Without a logged spread, a batch of so many samples is assumed behind every mean.
         spread = np.where(np.isfinite(spread), spread, np.sqrt(self.batch) * progress.sd)
-        return early, late, se, self.unit * spread
+        return early, newest, se, self.unit * spread
 
     def _mute(self, run: Run, progress: Progress) -> NDArray[np.bool_]:
         """Where completions are not told apart, which is another detector's finding. Shape ``(n,)``."""

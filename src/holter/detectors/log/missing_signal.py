@@ -1,13 +1,13 @@
 """The log lacks a vital sign of its algorithm.
 
 ## Why it matters
-What is not logged cannot be found, and a monitor that stays silent about it looks like a clean bill of health. Reward hacking
-in particular is invisible in training scalars: it needs a held-out score.
+What is not logged cannot be found, and a monitor that stays silent about it looks like a clean bill of health. Reward
+hacking in particular is invisible in training scalars: it needs a held-out score.
 
 ## When it fires
-Of the vital signs of the run's algorithm (reward, KL to the reference, entropy, completion length or truncation, a held-out
-evaluation; the share of groups without a gradient for GRPO; value loss for PPO) at least one is in no row. KL is not missed when
-the configuration says that its coefficient is 0.
+Of the vital signs of the run's algorithm (reward, KL to the reference, entropy, completion length or truncation, a
+held-out evaluation; the share of groups without a gradient for GRPO; value loss for PPO) at least one is in no row. KL
+is not missed when its coefficient is 0.
 
 ## What to do
 Each missing signal is named with the way to get it.
@@ -16,7 +16,8 @@ Each missing signal is named with the way to get it.
 A log that is kept in several files, of which one was given. This is a statement about the log as it stands.
 
 ## References
-RHOB / Flight Recorder (2026) and the calibration behind the reward detectors: without an evaluation, hacking cannot be told.
+RHOB / Flight Recorder (2026) and the calibration behind the reward detectors: without an evaluation, hacking cannot be
+told.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from typing import TYPE_CHECKING, ClassVar
 from holter.detectors.base import Detector, quote
 from holter.detectors.log.witness import fullest
 from holter.findings.finding import Confidence, Severity
-from holter.runs.hyperparameters import algorithm, hyperparameter
 from holter.runs.run import Split
+from holter.runs.structure import algorithm, beta_is_zero
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,7 +99,7 @@ class MissingSignal(Detector):
         yield self.finding(
             Severity.INFO,
             Confidence.CERTAIN,
-            f"this log has no {_listed([v.name for v in missing])}: what they would show cannot be seen",
+            f"this log has no {_listed([v.name for v in missing])}: trouble there would go unseen",
             run=run,
             first=0,
             last=len(run) - 1,
@@ -108,7 +109,7 @@ class MissingSignal(Detector):
 
     def _missing(self, run: Run) -> list[Vital]:
         kind = algorithm(run)
-        off = hyperparameter(run, "kl_coefficient") == 0
+        off = beta_is_zero(run)
         held = {s.concept for s in run.series.values() if len(s)}
         out = [
             v

@@ -1,12 +1,12 @@
 """Steps are logged more than once, with different rows.
 
 ## Why it matters
-Two processes that write into one file, a launch script that appends to an old log, a tracker that logs a metric per rank: the
-rows look like one run and are two. Every trend through them is a mixture.
+Two processes that write into one file, a launch script that appends to an old log, a tracker that logs a metric per
+rank: the rows look like one run and are two. Every trend through them is a mixture.
 
 ## When it fires
-Rows were replaced because a newer row held the same metric for the same step. It is a warning when they are more than `share` of
-all rows and no resume explains them, otherwise an info.
+Rows were replaced because a newer row held the same metric for the same step. It is a warning when they are more than
+`share` of all rows and no resume explains them, otherwise an info.
 
 ## What to do
 - One file a run; log from the main process only.

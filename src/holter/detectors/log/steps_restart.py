@@ -1,9 +1,9 @@
 """The log goes back to an earlier step: the run was resumed, or started again into the same file.
 
 ## Why it matters
-At the seam the model is another one than in the row before: the optimizer may have lost its moments, the sampler may hold
-stale weights, the data may repeat. A jump of a metric there is the seam's and not the policy's. Rows after the checkpoint that
-were logged by the first part did not happen in the model that went on.
+At the seam the model is another one than in the row before: the optimizer may have lost its moments, the sampler may
+hold stale weights, the data may repeat. A jump of a metric there is the seam's and not the policy's. Rows after the
+checkpoint that were logged by the first part did not happen in the model that went on.
 
 ## When it fires
 A step is logged again that the log already had, and not from its beginning on (that would be another run).

@@ -56,7 +56,7 @@ class TooFewRows(Detector):
         yield self.finding(
             Severity.INFO,
             Confidence.CERTAIN,
-            f"{len(run)} logged row{'s' * (len(run) != 1)}: below {self.rows} there is no trend to judge, and silence is not health",
+            f"{len(run)} logged row{'s' * (len(run) != 1)}: below {self.rows} no trend can be judged, and silence is not health",
             run=run,
             first=0,
             last=len(run) - 1,

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def fullest(run: Run) -> Series | None:
-    """The metric with most values, the first of the log among equals; a position counter only where nothing else is there."""
+    """The metric with most values, the first by its key among equals; a counter only where nothing else is there."""
     held = [s for s in run.series.values() if len(s)]
-    return min(held, key=lambda s: (s.concept == "axis", -len(s)), default=None)
+    return min(held, key=lambda s: (s.derived, s.concept == "axis", -len(s), s.key), default=None)
 
 
 def witness(run: Run, row: int) -> tuple[Series, int] | None:
     """A metric with a value on this row, and its position there; None when the row holds none."""
-    for series in sorted(run.series.values(), key=lambda s: (s.concept == "axis", -len(s))):
+    for series in sorted(run.series.values(), key=lambda s: (s.derived, s.concept == "axis", -len(s), s.key)):
         i = int(np.searchsorted(series.at, row))
         if i < len(series) and series.at[i] == row:
             return series, i

@@ -22,7 +22,6 @@ Samuelson, "How Deviant Can You Be?" (1968), for the bound. NVIDIA NeMo-RL issue
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -31,6 +30,8 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import episodes
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.runs.hyperparameters import hyperparameter
+from holter.runs.structure import Algorithm, algorithm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 CONCEPTS = ("advantage_max", "advantage_min", "advantage_mean", "advantage_abs")
-GROUP_KEYS = ("num_generations", "group_size", "n_samples_per_prompt", "num_samples_per_prompt_rollout", "rollout.n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +57,10 @@ class AdvantageTooLarge(Detector):
 
     def check(self, run: Run) -> Iterator[Finding]:
         """The first of the advantage's statistics that breaks its bound."""
-        size = group_size(run.config)
-        normalised = size is not None and run.get("value_loss") is None and run.config.get("scale_rewards") is not False
+        size = hyperparameter(run, "group_size")
+        normalised = (
+            size is not None and algorithm(run) is Algorithm.GRPO and run.config.get("scale_rewards") in (None, True)
+        )
         bound = (size - 1) / np.sqrt(size) * self.slack if size is not None and normalised else self.large
         for concept in CONCEPTS:
             for series in run.all(concept):
@@ -87,7 +89,9 @@ class AdvantageTooLarge(Detector):
                     "Without normalisation: scale the rewards.",
                 ),
                 alternatives=(
-                    Alternative(says="advantages are not normalised by design", check="look at the size of the rewards"),
+                    Alternative(
+                        says="advantages are not normalised by design", check="look at the size of the rewards"
+                    ),
                 ),
             )
 
@@ -99,14 +103,3 @@ class AdvantageTooLarge(Detector):
                 upto = series.where(series.at <= row).finite()
                 sizes += [float(np.abs(upto.values).max())] if len(upto) else []
         return max(sizes)
-
-
-def group_size(config: Mapping[str, object]) -> int | None:
-    """Completions a prompt, as the configuration gives it; None where it does not."""
-    for key in GROUP_KEYS:
-        value: object = config
-        for part in [key] if key in config else key.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
-        if isinstance(value, (int, float)) and value >= 2:
-            return int(value)
-    return None

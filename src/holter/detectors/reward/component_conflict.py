@@ -30,12 +30,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.evaluation.held_out import unpaid_components
 from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.drawdown import falls_from_best, spread_or_less
 from holter.detectors.statistics.episodes import episodes, onset
 from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.runs.component_weights import held_out_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ class ComponentConflict(Detector):
     def check(self, run: Run) -> Iterator[Finding]:
         """Every paid component against the others and the total."""
         progress = Progress.of(run)
-        unpaid = {s.metric for s in unpaid_components(run)}
+        unpaid = {s.metric for s in held_out_components(run)}
         parts = [s.finite() for s in run.all("reward_component") if s.metric not in unpaid]
         parts = [s for s in parts if len(s) >= 12]
         if progress is None or len(parts) < 2:
@@ -96,7 +96,7 @@ class ComponentConflict(Detector):
         for episode in episodes(flags):
             k = episode.raised
             top = int(np.nanargmax(block[: max(k - 2, 3)]))
-            began, low, late = onset(x, k, window=k - top + 3)
+            began, low, late = (max(p, top) for p in onset(x, k))
             early, now = np.asarray([part.at[max(began - 1, 0)]]), np.asarray([part.at[k]])
             if float(progress.z(early, now, WINDOW)[0]) < self.rise:
                 continue
@@ -118,7 +118,10 @@ class ComponentConflict(Detector):
                 active=episode.active,
                 evidence=[
                     quote(part, [max(began - 1, 0), k], f"{number(before - after)} below its best"),
-                    *(quote(s, np.maximum(s.upto(np.concatenate((early, now))), 0), "rose over the same rows") for s in risers),
+                    *(
+                        quote(s, np.maximum(s.upto(np.concatenate((early, now))), 0), "rose over the same rows")
+                        for s in risers
+                    ),
                 ],
                 advice=(
                     "Gate the cheap part by the one that matters: it counts only when the answer is right.",
@@ -126,7 +129,9 @@ class ComponentConflict(Detector):
                     "Read completions with the highest total.",
                 ),
                 alternatives=(
-                    Alternative(says="the parts trade off by design", check="compare a held-out score before and after"),
+                    Alternative(
+                        says="the parts trade off by design", check="compare a held-out score before and after"
+                    ),
                 ),
             )
             out.append((int(part.at[k]), finding))

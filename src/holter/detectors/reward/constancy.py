@@ -103,7 +103,8 @@ def moves_less_than_noise(
         out: NDArray[np.bool_] = known & (typical > 0) & (sd < typical / np.sqrt(samples))
     # A trainer that logs its last value again at every row repeats it exactly; fresh means differ at least in the last digit.
     repeated = trailing_mean((equal_run(x) > 1).astype(np.float64), window, least=window)
-    return out & (repeated == 0)
+    out &= repeated == 0
+    return out
 
 
 def ever_lively(x: NDArray[np.float64], lag: int) -> NDArray[np.bool_]:

@@ -102,7 +102,8 @@ class DeadComponent(Detector):
                 ),
                 alternatives=(
                     Alternative(
-                        says="a penalty for something the policy never does", check="read what the function is meant to do"
+                        says="a penalty for something the policy never does",
+                        check="read what the function is meant to do",
                     ),
                 ),
             )

@@ -27,11 +27,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.evaluation.held_out import unpaid_components
 from holter.detectors.reward.company import company
 from holter.detectors.reward.constancy import goes_constant
 from holter.detectors.statistics.rolling import running_max, trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.runs.component_weights import held_out_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ class JudgeOutage(Detector):
     def check(self, run: Run) -> Iterator[Finding]:
         """The reward first, then its components; one finding for all that stop at the same row."""
         total = run.get("reward")
-        unpaid = {s.metric for s in unpaid_components(run)}
+        unpaid = {s.metric for s in held_out_components(run)}
         parts = [s for s in run.all("reward_component") if s.metric not in unpaid]
         found: list[tuple[int, Series, Stretch]] = []
         for series in [*([total] if total is not None else []), *parts]:

@@ -74,7 +74,7 @@ class RewardCollapse(Detector):
     needs: ClassVar = (Need(concepts=("reward",), points=12, log="the mean reward of every step"),)
     uses: ClassVar = ("reward_spread", "reward_group_spread", *(m.concept for m in MOVES))
 
-    z: float = limit(6.0, unit="standard errors", help="needs a clearer fall", low=2.0)
+    z: float = limit(5.0, unit="standard errors", help="needs a clearer fall", low=2.0)
     share: float = limit(0.4, unit="of the gain", help="needs a larger part of the gain to be lost", low=0.0, high=1.0)
     lost: float = limit(0.7, unit="of the gain", help="needs a larger loss to be critical", low=0.0)
     least: float = limit(0.25, unit="reward spreads", help="ignores larger falls", low=0.0)
@@ -92,7 +92,7 @@ class RewardCollapse(Detector):
         start = float(np.median(x[:START]))
         for episode in episodes(self.flags(run, progress)):
             top_at = int(np.nanargmax(block[: max(episode.raised - 2, 3)]))
-            began, low, late = onset(x, episode.raised, window=episode.raised - top_at + 3)
+            began, low, late = (max(p, top_at) for p in onset(x, episode.raised))
             first, raised = int(reward.at[began]), int(reward.at[episode.raised])
             top, now = (
                 float(best[episode.raised]),

@@ -6,7 +6,7 @@ completion is the same, or the reward does not look at the completion. Nothing c
 
 ## When it fires
 - The mean moves, over `window` rows, less than the mean of `samples` samples with the logged spread would. Where no spread is
-  logged, the value loss stands in for it: half a mean squared error of v means returns spread by about sqrt(2 v).
+  logged, the smallest value loss v stands in for it: returns then spread by about sqrt(2 v).
 - Or the noise of the mean fell below `quiet` of what it was, at a level below the best. At its best it is `reward-saturated`.
 - Or it is exactly the same number from the first row on, and not zero (`zero-reward`).
 
@@ -115,7 +115,9 @@ class RewardFrozen(Detector):
                 continue
             series = series.finite()
             i = series.upto(reward.at)
-            values = np.where(i >= 0, series.values[np.maximum(i, 0)], np.nan)
+            # A critic that is off adds to the value loss, so the smallest one so far is what the spread may account for.
+            known = np.minimum.accumulate(series.values) if root else series.values
+            values = np.where(i >= 0, known[np.maximum(i, 0)], np.nan)
             with np.errstate(invalid="ignore"):
                 return np.where(values > 0, np.sqrt(2 * values) if root else values, np.nan)
         return np.full(len(reward), np.nan)

@@ -5,8 +5,8 @@ Advantages, value loss and gradients are scaled for rewards of order one. With r
 error, a critic's loss is in the ten thousands, and only normalisation or gradient clipping keep the run alive, if they do.
 
 ## When it fires
-The median magnitude of the mean reward, or of the spread of rewards, over `rows` values is above `large`: a warning. Above `notable`
-it is information: reward models with raw logits live there, and group-normalised advantages do not mind.
+The median magnitude of the mean reward, or of the spread of rewards, over `rows` values is above `large`: a warning. Above
+`notable` it is information: reward models with raw logits live there, and group-normalised advantages do not mind.
 
 ## What to do
 - Normalise or whiten rewards, or divide them by a constant; centre reward-model scores on the reference policy.

@@ -57,7 +57,7 @@ def falls_from_best(
 
     Args:
         x: Finite values in step order. Shape ``(n,)``.
-        z: Standard errors of a difference of two block means.
+        z: Standard errors of a difference of two block means; more are asked of the first points.
         share: Part of what was gained since the first points that must be lost; not asked where nothing was gained.
         least: Least fall that matters, in units of `x`. A number, or one a point.
         warm: Points before the first that can be flagged.
@@ -70,6 +70,7 @@ def falls_from_best(
     if n <= warm:
         return out
     start = float(np.median(x[:START]))
+    strict = z * (1 + 10 / np.arange(1, n + 1))  # noise that was estimated from few points is often too small
     for r in BLOCKS:
         if n < 2 * r + 2:
             break
@@ -81,7 +82,7 @@ def falls_from_best(
             se = sd * np.sqrt(inflated)
             fall = best - block
             gain = best - start
-            hit = (fall > z * se) & (fall > least) & ((fall > share * gain) | (gain < 3 * se))
+            hit = (fall > strict * se) & (fall > least) & ((fall > share * gain) | (gain < 3 * se))
         sparse = _repeats(x)
         if (hit & sparse).any():
             hit &= ~sparse | _most_of_the_block(x, r)

@@ -54,32 +54,69 @@ def episodes(flags: NDArray[np.bool_], quiet: int = 10) -> Iterator[Episode]:
 def onset(x: NDArray[np.float64], raised: int, window: int = 60) -> tuple[int, int, int]:
     """When a departure that was noticed at `raised` began: best guess, earliest, latest.
 
-    A step and a hinge are fitted, by least absolute deviations, to the points up to `raised` (none after it, so that live and
-    afterwards agree); the better of the two names the point, all positions that fit nearly as well the interval.
+    A robust line stands for what went before, trend and all. It is followed either by another level (a jump) or by another
+    slope (a ramp); every position is tried, and the one with the least Bayesian information criterion named. All positions
+    that do nearly as well make the interval. No point after `raised` is used, so that live and afterwards agree.
 
     Args:
-        x: Finite values in step order, transformed as for the test that noticed it. Shape ``(n,)``.
+        x: Finite values in step order, transformed so that an ordinary ramp is straight: the logarithm of what grows
+            exponentially. Shape ``(n,)``.
         raised: Position at which it was noticed.
-        window: How many points before to look at.
+        window: How many points before to look at first. Twice and four times as many are looked at when the onset found
+            lies too near to the beginning of the window to have a past.
 
     Returns:
         Positions ``(best, low, high)`` with ``low <= best <= high <= raised``.
     """
-    start = max(0, raised - window + 1)
-    y = x[start : raised + 1]
+    best = low = high = raised
+    for length in (window, 2 * window, 4 * window):
+        start = max(0, raised - length + 1)
+        y = _without_outliers(x[start : raised + 1])
+        if len(y) < 6:
+            return raised, start, raised
+        positions, cost = _kinks(y)
+        least = int(np.argmin(cost))
+        near = positions[cost <= cost[least] + NEARLY]
+        best, low, high = start + int(positions[least]), start + int(near[0]), start + int(near[-1])
+        if start == 0 or best - start >= max(8, len(y) // 4):
+            break
+    return best, low, high
+
+
+NEARLY = 4.0
+"""Difference of the criterion up to which a position counts as nearly as good: positive, but not strong evidence."""
+
+
+def _without_outliers(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Median of each inner point and its two neighbours. Shape ``(n,)``."""
+    out = x.astype(np.float64, copy=True)
+    if len(x) >= 3:
+        out[1:-1] = np.median(np.stack((x[:-2], x[1:-1], x[2:])), axis=0)
+    return out
+
+
+def _kinks(y: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Every position at which the line may break, and the better criterion of jump and ramp there. Each of shape ``(k,)``."""
     m = len(y)
-    if m < 4:
-        return raised, start, raised
-    t = np.arange(m, dtype=np.float64)
-    costs = np.full(m, np.inf)
-    for c in range(1, m):
-        before, after = y[:c], y[c:]
-        level = float(np.median(before))
-        step = np.abs(before - level).sum() + np.abs(after - np.median(after)).sum()
-        ramp = t[c:] - (c - 1)
-        slope = float(np.median((after - level) / ramp))
-        hinge = np.abs(before - level).sum() + np.abs(after - level - slope * ramp).sum()
-        costs[c] = min(step, hinge)
-    best = int(np.argmin(costs))
-    near = np.flatnonzero(costs <= costs[best] * 1.05 + 1e-12)
-    return start + best, start + int(near.min()), start + int(near.max())
+    scale = float(np.std(y)) or 1.0
+    z = (y - float(y[0])) / scale
+    positions = np.arange(min(4, m // 3), m)
+    t = np.arange(m, dtype=np.float64) / m
+    since = np.maximum(np.arange(m) - positions[:, None] + 1, 0) / m
+    after = (since > 0).astype(np.float64)
+    line = np.broadcast_to(t, since.shape)
+    jump = np.stack((1 - after, line * (1 - after), after), axis=2)
+    ramp = np.stack((np.ones_like(since), line, since), axis=2)
+    errors = np.minimum(_squares(jump, z), _squares(ramp, z))
+    cost: NDArray[np.float64] = m * np.log(np.maximum(errors / m, 1e-12))
+    return positions, cost
+
+
+def _squares(design: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Residual sum of squares of ordinary least squares, for each of `k` designs. Shape of `design`: ``(k, m, p)``."""
+    gram = np.einsum("kmi,kmj->kij", design, design) + 1e-9 * np.eye(design.shape[2])
+    moment = np.einsum("kmi,m->ki", design, y)
+    beta = np.linalg.solve(gram, moment[..., None])[..., 0]
+    residual = y - np.einsum("kmi,ki->km", design, beta)
+    out: NDArray[np.float64] = np.einsum("km,km->k", residual, residual)
+    return out

@@ -92,7 +92,7 @@ def scatter(e: NDArray[np.float64]) -> float:
         1.4826 * float(np.median(np.abs(first - np.median(first)))) / np.sqrt(2.0),
         1.4826 * float(np.median(np.abs(second))) / np.sqrt(6.0),
     )
-    return robust * float(np.sqrt(1 + 6.0 / len(second)))
+    return float(robust * np.sqrt(1 + 6.0 / len(second)))
 
 
 def rising(e: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,13 +1,13 @@
 """The run stood still between two rows, or still does.
 
 ## Why it matters
-A hanging reward service, a dead worker in a collective, or a queue that starves leaves no row behind: the log simply pauses.
-The wall clock shows it.
+A hanging reward service, a dead worker in a collective, or a queue that starves leaves no row behind: the log simply
+pauses. The wall clock shows it.
 
 ## When it fires
-The time between two logged rows is `factor` times the median of the `window` gaps before and longer than `least`. Gaps in which
-an evaluation was logged, or the run was resumed, are left out. It is a warning when it is the newest gap, an info when rows
-came regularly again.
+The time between two logged rows is `factor` times the median of the `window` gaps before and longer than `least`. Gaps
+in which an evaluation was logged, or the run was resumed, are left out. It is a warning when it is the newest gap, an
+info when rows came regularly again.
 
 ## What to do
 - Look at the process at that time: waiting for a reward service, a sampler, a collective, a disk?

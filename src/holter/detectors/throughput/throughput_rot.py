@@ -15,8 +15,8 @@ Rows with an evaluation are left out. It is a warning from `severe` on, below it
 - Environments and judges: their latency, their queue, their rate limit.
 
 ## When it is wrong
-Other jobs on the same machine; a step that does more on purpose (more completions, more epochs) where the log does not say so;
-environments whose episodes get longer in turns rather than in tokens.
+Other jobs on the same machine; a step that does more on purpose (more completions, more epochs) where the log does not
+say so; environments whose episodes get longer in turns rather than in tokens.
 
 ## References
 Google, "Site Reliability Engineering" (2016), chapter 6, on latency as a signal.
@@ -33,6 +33,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.alignment import newest_on_rows
 from holter.detectors.statistics.breaks import leaves_level
 from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.hold import hold
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.runs.run import Split
 
@@ -81,7 +82,7 @@ class ThroughputRot(Detector):
                 rate = _without_evaluation(run, rate.finite())
                 rate = rate.where(rate.values > 0)
                 slow = leaves_level(rate.values, factor=self.factor, up=False, extreme=1.2)
-                for episode in episodes(slow):
+                for episode in episodes(hold(slow, rate.values, up=False)):
                     yield self._say(run, rate, episode, up=False)
                 return
         time = run.get("step_time")
@@ -93,7 +94,7 @@ class ThroughputRot(Detector):
         work = _work(run, time)
         if work is not None:
             slow &= leaves_level(time.values / work, factor=self.factor, extreme=1.2)
-        for episode in episodes(slow):
+        for episode in episodes(hold(slow, time.values)):
             yield self._say(run, time, episode, up=True)
 
     def _say(self, run: Run, series: Series, episode: Episode, *, up: bool) -> Finding:

@@ -90,8 +90,8 @@ def diagnose(run: Run, settings: Settings | None = None) -> Diagnosis:
 
 
 def _last_good(run: Run, findings: Sequence[Finding]) -> float | None:
-    """The step of the row before the earliest onset of a trouble that still lasts."""
-    onsets = [f.onset[0] for f in findings if f.severity >= Severity.WARNING and f.active]
+    """The step of the row before the trouble that still lasts began, by the best estimate of its beginning."""
+    onsets = [f.first_step for f in findings if f.severity >= Severity.WARNING and f.active]
     if not onsets:
         return None
     row = int(np.searchsorted(run.steps, min(onsets), side="left"))

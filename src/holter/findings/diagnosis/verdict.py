@@ -21,6 +21,8 @@ WORDS = {
     Confidence.PATTERN: "the pattern fits, the evidence is thin",
     Confidence.CANNOT_TELL: "cannot tell",
 }
+REMARKS = ("HLT9",)
+"""Vital sign of findings about the log and of benign patterns explained: they leave a healthy run healthy."""
 FEW_ROWS = 20
 """Below this, statistics cannot speak and the verdict says so."""
 LEAST_ROWS = 3
@@ -122,11 +124,10 @@ def _quiet(run: Run, findings: Sequence[Finding], unchecked: Sequence[Unchecked]
             f"Nothing alarming was found, but {counted}; that says little about the run.",
         )
     sure = Confidence.MODERATE if len(run) >= FEW_ROWS else Confidence.PATTERN
-    explained = [f.title for f in findings if f.severity is Severity.INFO]
     text = f"Nothing at warning or above in {len(run)} rows; {counted}."
     if len(run) < FEW_ROWS:
         text += " With so few rows only gross faults and shapes can be seen."
-    if not any(u.detector == "reward-hacking" for u in unchecked):
-        return Verdict("info" if explained else "healthy", sure, "Healthy, as far as this log shows", text)
-    text += " Over-optimisation of the reward cannot be excluded: the log has no held-out score."
-    return Verdict("info" if explained else "healthy", sure, "Healthy, as far as this log shows", text)
+    if any(u.detector == "reward-hacking" for u in unchecked):
+        text += " Over-optimisation of the reward cannot be excluded: the log has no held-out score."
+    status = "info" if any(sign(f) not in REMARKS for f in findings) else "healthy"
+    return Verdict(status, sure, "Healthy, as far as this log shows", text)

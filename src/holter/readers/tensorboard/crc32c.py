@@ -22,7 +22,7 @@ POLYNOMIAL = 0x82F63B78
 MASK_DELTA = 0xA282EAD8
 SPAN = 512
 """Bytes that one pass of look-ups covers; a longer message is cut into pieces of this size."""
-_GATHER = 1 << 18
+_GATHER = 1 << 15
 """Look-ups held in memory at a time."""
 _SHORT = 128
 """Up to here a plain loop is faster than a call of numpy."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holter.readers.base import Skipped
 from holter.readers.tensorboard import hyperparameters
+from holter.readers.tensorboard.layouts import Layouts
 from holter.readers.tensorboard.rows import Stretches
 from holter.readers.tensorboard.templates import Templates
 
@@ -25,7 +26,7 @@ class Gathered:
     Attributes:
         stretches: The scalars.
         templates: Layouts of whole steps.
-        layouts: Tag by the bytes between step and value, of records that hold one float32 at their end.
+        layouts: Layouts of single records.
         plugins: Plug-in by tag.
         config: Hyper-parameters.
         aside: Values that are no scalars, counted by kind.
@@ -36,7 +37,7 @@ class Gathered:
     def __init__(self) -> None:
         self.stretches = Stretches()
         self.templates = Templates()
-        self.layouts: dict[bytes, str] = {}
+        self.layouts = Layouts()
         self.plugins: dict[str, str] = {}
         self.config: dict[str, object] = {}
         self.aside: Counter[str] = Counter()

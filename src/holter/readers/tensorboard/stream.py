@@ -5,7 +5,6 @@ Nothing is believed without its checksum. What is damaged is stepped over to the
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,22 +12,19 @@ import numpy as np
 from holter.readers.tensorboard.crc32c import checksums, masked_words
 from holter.readers.tensorboard.event import event
 from holter.readers.tensorboard.framing import FOOTER, HEADER, length_in, next_header
-from holter.readers.tensorboard.wire import MalformedError, signed, varint
+from holter.readers.tensorboard.layouts import wall_time
+from holter.readers.tensorboard.wire import MalformedError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from holter.readers.tensorboard.event import Event
     from holter.readers.tensorboard.gathered import Gathered
 
-_DOUBLE, _FLOAT = struct.Struct("<d"), struct.Struct("<f")
 _BATCH, _LARGEST_BATCH = 128, 4096
 """Records whose checksums are computed together; more of them while no template fits."""
 _POOR = 32
 """A template that covers fewer records at a time costs more than it saves."""
 _LONGEST_PAUSE = 4096
-_WALL_TIME_KEY, _STEP_KEY = 0x09, 0x10
-_STEP_AT = 10
 
 
 class EventStream:
@@ -152,7 +148,6 @@ class EventStream:
             if not self._record(data, view, at, length, may_decline=at > first):
                 return at
             at = start + length + FOOTER
-            self._to.records += 1
         self._batch = min(2 * self._batch, _LARGEST_BATCH)
         self._paused -= len(starts)
         return at
@@ -179,25 +174,22 @@ class EventStream:
 
     def _record(self, data: bytes, view: NDArray[np.uint8], at: int, length: int, *, may_decline: bool) -> bool:
         """Take in a sound record; False, and nothing is taken, where a template fits from here on."""
-        to, start, end = self._to, at + HEADER, at + HEADER + length
-        step = after_step = 0
-        if length > _STEP_AT and data[start] == _WALL_TIME_KEY and data[start + _STEP_AT - 1] == _STEP_KEY:
-            step, after_step = _step(data, start + _STEP_AT, end)
-        # Between its step and its value, the record of a tag is the same every time.
-        tag = to.layouts.get(data[after_step : end - _FLOAT.size]) if after_step else None
-        if tag is None:
-            return self._other_record(data, view, at, length, after_step - start, may_decline=may_decline)
+        to = self._to
+        start = at + HEADER
+        point = to.layouts.read(data, start, start + length)
+        if point is None:
+            return self._other_record(data, view, at, length, may_decline=may_decline)
+        tag, step, value = point
         if to.stretches.opens(tag, step):
             if self._new_stretch(data, view, at) and may_decline:
                 return False
-            to.stretches.open(step, _DOUBLE.unpack_from(data, start + 1)[0])
-        to.stretches.add(tag, _FLOAT.unpack_from(data, end - _FLOAT.size)[0])
+            to.stretches.open(step, wall_time(data, start))
+        to.stretches.add(tag, value)
         to.templates.note(at, length, (tag,))
+        to.records += 1
         return True
 
-    def _other_record(
-        self, data: bytes, view: NDArray[np.uint8], at: int, length: int, after_step: int, *, may_decline: bool
-    ) -> bool:
+    def _other_record(self, data: bytes, view: NDArray[np.uint8], at: int, length: int, *, may_decline: bool) -> bool:
         to = self._to
         payload = data[at + HEADER : at + HEADER + length]
         try:
@@ -214,12 +206,12 @@ class EventStream:
                 to.stretches.open(said.step, said.wall_time)
             to.stretches.add(scalar.tag, scalar.number.value)
         to.take(said)
+        to.records += 1
+        to.layouts.learn(payload, said)
         if not tags or said.aside or len(set(tags)) < len(tags):
             to.templates.interrupt()
         else:
             to.templates.note(at, length, tags)
-        if _is_plain(said, after_step, length):
-            to.layouts[payload[after_step : -_FLOAT.size]] = tags[0]
         return True
 
     def _new_stretch(self, data: bytes, view: NDArray[np.uint8], at: int) -> bool:
@@ -249,25 +241,3 @@ class EventStream:
         since, why = self._damaged_since
         self._to.skip(self._name, since, f"{why}; left out {until - since} bytes")
         self._damaged_since = None
-
-
-def _step(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """The step and the position after it, twice 0 where there is none."""
-    try:
-        step, after = varint(data, at, end)
-    except MalformedError:
-        return 0, 0
-    return signed(step), after
-
-
-def _is_plain(said: Event, after_step: int, length: int) -> bool:
-    """Whether a record is wall time, step, and one tag's float32 at the very end."""
-    return (
-        len(said.scalars) == 1
-        and not said.aside
-        and said.version is None
-        and said.wall_at == 1
-        and said.step_range == (_STEP_AT, after_step)
-        and said.scalars[0].number.at == length - _FLOAT.size
-        and said.scalars[0].number.form == "<f4"
-    )

@@ -85,5 +85,6 @@ class Templates:
         kept = [template for template in self._known.values() if template is not None]
         self.longest = max(template.length for template in kept)
         self._by_header = {}
-        for template in reversed(kept):
+        # A short template may be the beginning of a long one, and would leave the rest of every step to be read one by one.
+        for template in sorted(kept, key=lambda template: -template.length):
             self._by_header.setdefault(template.header, []).append(template)

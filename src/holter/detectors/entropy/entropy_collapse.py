@@ -1,0 +1,197 @@
+"""The policy has stopped exploring, and the reward does not pay for it.
+
+## Why it matters
+A policy whose entropy is gone gives one answer to each prompt. Groups become equal, gradients vanish, and no later change of
+coefficients brings the lost answers back.
+
+## When it fires
+Falling entropy is normal and pays for reward; most of it is spent early in a healthy run. It fires when the newest values lie
+`z` robust standard deviations and `ratio` times below the line through log values before, or are `lag` times below their past
+median and a new low, *and* stand below `left` of where they began. If the reward rises meanwhile, or stands within `solved` of
+the largest there is, it is information. Below `floor` nats a token, and below a tenth of the start, no break is asked for: a
+policy that makes one real choice in fifty tokens samples no alternatives, however slowly it got there. `dead` is that floor for a
+log whose start is not known.
+Entropy summed over a sequence falls when completions get shorter; it is divided by their length where that is logged.
+An entropy of exactly 0 with no loss and no KL means that no token was counted (every completion masked), not collapse.
+
+## What to do
+- Raise the upper clip bound (clip-higher), or add an entropy bonus or target.
+- Sampling temperature 1; fewer updates a batch; lower learning rate.
+- Go back to a checkpoint from before the fall.
+
+## When it is wrong
+A task with one right answer, learnt. A start at a high temperature that is lowered by plan. A changed definition: temperature,
+top-p and masking all change the number.
+
+## References
+Cui et al., "The Entropy Mechanism of Reinforcement Learning for Reasoning Language Models" (2025): reward is bought with
+entropy. Yu et al., "DAPO" (2025): clip-higher.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.entropy.per_token import Entropy
+from holter.detectors.reward.company import MOVES, company
+from holter.detectors.reward.progress import Progress
+from holter.detectors.statistics.breaks import breaks_trend, leaves_level
+from holter.detectors.statistics.episodes import episodes, onset, persist
+from holter.detectors.statistics.rolling import trailing_median
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run
+
+ADVICE = (
+    "Raise the upper clip bound (clip-higher), or add an entropy bonus or target.",
+    "Sample at temperature 1; fewer updates a batch; a lower learning rate.",
+    "Go back to a checkpoint from before the fall.",
+)
+
+ALTERNATIVES = (
+    Alternative(says="temperature, top-p or masking were changed", check="compare the configuration at the onset"),
+    Alternative(says="the task has one right answer and the policy knows it", check="look at a held-out score"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntropyCollapse(Detector):
+    """HLT401."""
+
+    name: ClassVar = "entropy-collapse"
+    code: ClassVar = "HLT401"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("entropy",), log="the entropy of the policy"),)
+    uses: ClassVar = ("reward", "zero_std_groups", *(m.concept for m in MOVES))
+
+    z: float = limit(6.0, unit="robust sd", help="needs a clearer break", low=2.0)
+    ratio: float = limit(1.5, unit="x", help="needs a larger break", low=1.0)
+    lag: float = limit(2.5, unit="x", help="needs a larger fall below its past median", low=1.0)
+    left: float = limit(0.3, unit="of the start", help="calls more falls a collapse", low=0.0, high=1.0)
+    solved: float = limit(0.85, unit="of the largest reward", help="excuses fewer collapses", low=0.0, high=1.0)
+    floor: float = limit(0.02, unit="nats/token", help="calls more policies collapsed", low=0.0)
+    dead: float = limit(0.005, unit="nats/token", help="calls more policies collapsed from the start", low=0.0)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """The entropy per token against its own start and past."""
+        entropy = Entropy.of(run)
+        if entropy is None or not len(entropy.values):
+            return
+        x = entropy.values
+        usual = trailing_median(x, 5, least=1)
+        start = trailing_median(x[:5], 5)
+        start = np.concatenate((start, np.full(max(len(x) - 5, 0), start[-1])))
+        low = self._low(entropy, usual, start)
+        fallen = np.zeros(len(x), bool)
+        if len(x) > 20:
+            y = np.maximum(x, 1e-6)
+            fallen = breaks_trend(y, z=self.z, ratio=self.ratio, up=False, log=True, floor=0.02)
+            fallen |= leaves_level(y, factor=self.lag, up=False)
+            fallen[:20] = False
+            # Once it has broken, it stays collapsed while it stays low.
+            fallen = _while_low(fallen & (usual < self.left * start), usual < self.left * start)
+        flags = (fallen | low) & ~entropy.empty
+        progress = Progress.of(run)
+        rises = np.zeros(len(x), bool)
+        if progress is not None:
+            rises = (progress.trend(entropy.series.at) > 2.5) | self._solved(run, progress, entropy)
+        for episode in episodes(flags):
+            yield self._finding(
+                run, entropy, episode.raised, episode.last, start, usual, low, rises, active=episode.active
+            )
+
+    def _solved(self, run: Run, progress: Progress, entropy: Entropy) -> NDArray[np.bool_]:
+        """Where the reward stands near the largest that is possible. Shape ``(n,)`` of the entropy."""
+        x = progress.series.values
+        usual = trailing_median(x, 20)
+        ever = np.maximum.accumulate(x)
+        near = (np.minimum.accumulate(x) >= 0) & (ever <= 1) & (usual > self.solved)
+        top = run.get("reward_max")
+        if top is not None and len(top.finite()):
+            top = top.finite()
+            largest = np.maximum.accumulate(top.values)[np.maximum(top.upto(progress.series.at), 0)]
+            near |= (largest > 0) & (usual > self.solved * largest)
+        i = progress.series.upto(entropy.series.at)
+        out: NDArray[np.bool_] = np.where(i >= 0, near[np.maximum(i, 0)], False)
+        return out
+
+    def _low(self, entropy: Entropy, usual: NDArray[np.float64], start: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Where hardly any choice is left, however it came about. Shape ``(n,)``."""
+        if not entropy.per_token:
+            return np.zeros(len(usual), bool)
+        gone = (usual < self.floor) & (usual < 0.1 * start)
+        return (persist(gone, 3, 3) | (usual < self.dead)) & (usual >= 0)
+
+    def _finding(
+        self,
+        run: Run,
+        entropy: Entropy,
+        k: int,
+        last: int,
+        start: NDArray[np.float64],
+        usual: NDArray[np.float64],
+        low: NDArray[np.bool_],
+        rises: NDArray[np.bool_],
+        *,
+        active: bool,
+    ) -> Finding:
+        series, x = entropy.series, entropy.values
+        from_start = bool(low[k]) and k < 5
+        began, early, late = (0, 0, k) if from_start else onset(np.log(np.maximum(x, 1e-6)), k)
+        first, raised = int(series.at[began]), int(series.at[k])
+        paid = bool(rises[k]) and not low[k : last + 1].any()
+        others = company(run, max(first - 1, 0), raised, leave_out=("entropy",))
+        severity = Severity.WARNING
+        if paid or not active:
+            severity = Severity.INFO
+        elif low[last] and others:
+            severity = Severity.CRITICAL
+        now = float(usual[k])
+        title = (
+            f"{series.metric} is {number(now)} {entropy.unit} from the first rows on: hardly a choice is left"
+            if from_start
+            else f"{series.metric} falls to {number(now)} {entropy.unit}, from {number(float(start[k]))} at the start"
+        )
+        return self.finding(
+            severity,
+            Confidence.STRONG if low[k] or others else Confidence.MODERATE,
+            title
+            + (", while the reward rises or is near its largest" if paid else "")
+            + ("" if active else "; it came back"),
+            run=run,
+            first=first,
+            last=int(series.at[last]),
+            raised=raised,
+            onset=(int(series.at[early]), int(series.at[late])),
+            active=active,
+            evidence=[
+                quote(
+                    series,
+                    sorted({max(began - 1, 0), k}),
+                    f"{number(100 * now / max(float(start[k]), 1e-12))} % of the start",
+                ),
+                *others,
+            ],
+            advice=ADVICE,
+            alternatives=ALTERNATIVES,
+            against=["the reward rises or is near its largest: entropy is being spent on it"] if paid else (),
+        )
+
+
+def _while_low(broken: NDArray[np.bool_], low: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Stretches of `low` from their first `broken` point on. Shape ``(n,)``."""
+    position = np.arange(len(low))
+    high_before = np.maximum.accumulate(np.where(low, -1, position))
+    broken_before = np.maximum.accumulate(np.where(broken, position, -1))
+    out: NDArray[np.bool_] = low & (broken_before > high_before)
+    return out

@@ -1,0 +1,122 @@
+"""Entropy breaks away upwards, and the reward does not rise with it.
+
+## Why it matters
+The policy is turning to noise: completions get longer, run into the limit, and mix languages and symbols. Gradient and clip
+fraction may fall meanwhile, so the usual alarms stay silent.
+
+## When it fires
+The newest values lie `z` robust standard deviations and `ratio` times above the line through log values before, or are `lag`
+times their past median and a new high; and they rose by at least `shift` nats a token; and the reward does not rise. Clip-higher
+and entropy bonuses make entropy rise together with reward, which is information.
+It is critical when length or truncation rise as well.
+
+## What to do
+- Lower the learning rate and the upper clip bound; lower the entropy bonus.
+- Mask or shape completions that run into the length limit.
+- Look for repetition and mixed languages in the newest completions.
+
+## When it is wrong
+Temperature raised by plan, another data set, a changed definition of the metric.
+
+## References
+Yu et al., "DAPO" (2025). Schulman et al., "Proximal Policy Optimization Algorithms" (2017), on the entropy bonus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.entropy.per_token import Entropy
+from holter.detectors.reward.company import MOVES, company
+from holter.detectors.reward.progress import Progress
+from holter.detectors.statistics.breaks import breaks_trend, leaves_level
+from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.rolling import trailing_median
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.findings.finding import Finding
+    from holter.runs.run import Run
+
+ADVICE = (
+    "Lower the learning rate, the upper clip bound or the entropy bonus.",
+    "Mask or shape completions that run into the length limit.",
+    "Look for repetition and mixed languages in the newest completions.",
+)
+
+ALTERNATIVES = (
+    Alternative(says="the temperature was raised", check="compare the configuration at the onset"),
+    Alternative(says="clip-higher or an entropy bonus at work", check="see whether a held-out score rises with it"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntropyExplosion(Detector):
+    """HLT402."""
+
+    name: ClassVar = "entropy-explosion"
+    code: ClassVar = "HLT402"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("entropy",), points=21, log="the entropy of the policy"),)
+    uses: ClassVar = ("reward", *(m.concept for m in MOVES))
+
+    z: float = limit(6.0, unit="robust sd", help="needs a clearer break", low=2.0)
+    ratio: float = limit(1.3, unit="x", help="needs a larger break", low=1.0)
+    lag: float = limit(1.5, unit="x", help="needs a larger rise over its past median", low=1.0)
+    shift: float = limit(0.1, unit="nats/token", help="ignores larger rises", low=0.0)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """The entropy per token against its own past."""
+        entropy = Entropy.of(run)
+        if entropy is None or not entropy.per_token:
+            return
+        x, series = np.maximum(entropy.values, 1e-6), entropy.series
+        if len(x) <= 20:
+            return
+        usual = trailing_median(x, 5, least=3)
+        before = trailing_median(x, 40, lag=5, least=8)
+        with np.errstate(invalid="ignore"):
+            far = usual - before > self.shift
+            flags = breaks_trend(x, z=self.z, ratio=self.ratio, log=True, floor=0.03)
+            flags |= leaves_level(x, factor=self.lag, extreme=1.1)
+        flags &= far
+        flags[:20] = False
+        progress = Progress.of(run)
+        rises = progress.trend(series.at) > 2.5 if progress is not None else np.zeros(len(x), bool)
+        for episode in episodes(flags):
+            k = episode.raised
+            began, low, late = onset(np.log(x), k)
+            first, raised = int(series.at[began]), int(series.at[k])
+            others = company(run, max(first - 1, 0), raised, leave_out=("entropy",))
+            longer = any(e.key.startswith("completions/") and e.values[-1] > e.values[0] for e in others)
+            stays = not episode.active and float(np.median(usual[-5:])) > 0.5 * float(before[k] + usual[k])
+            active = episode.active or stays
+            severity = Severity.CRITICAL if longer else Severity.WARNING
+            if rises[k] or not active:
+                severity = Severity.INFO
+            yield self.finding(
+                severity,
+                Confidence.STRONG if others else Confidence.MODERATE,
+                f"{series.metric} rises from about {number(float(before[k]))} to {number(float(usual[k]))} {entropy.unit}"
+                + (", and the reward rises too" if rises[k] else "")
+                + ("" if active else "; it came back"),
+                run=run,
+                first=first,
+                last=len(run) - 1 if stays else int(series.at[episode.last]),
+                raised=raised,
+                onset=(int(series.at[low]), int(series.at[late])),
+                active=active,
+                evidence=[
+                    quote(series, [max(began - 1, 0), k], "far above the line through the points before"),
+                    *others,
+                ],
+                advice=ADVICE,
+                alternatives=ALTERNATIVES,
+                against=["the reward rises"] if rises[k] else (),
+            )

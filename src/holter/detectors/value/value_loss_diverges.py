@@ -1,0 +1,186 @@
+"""The value loss grows away from where it had settled.
+
+## Why it matters
+A critic that loses the returns makes advantages of its own errors; the policy then follows noise, and usually reward and KL go
+next. It is also the first sign of a reward whose scale was changed.
+
+## When it fires
+The median of the newest values is `lag` times that of the values before and a new extreme, or lies `z` robust standard
+deviations and `ratio` times above the line through log values before. Value loss is a squared error in units of the return:
+where the spread of rewards or returns grew by the same factor squared, or the reward itself rises and the growth stays below
+`fast`, growth is expected, and it is information.
+With 5 to 20 values it reports a pattern: two values in a row above everything before and `bend` times the median, and another
+signal that moved (KL, policy loss, length, entropy).
+
+## What to do
+- Lower the value learning rate or vf_coef; turn on value clipping.
+- Look for a change of the reward's scale at the onset; normalise rewards.
+- Train the critic alone for some steps before the policy goes on.
+
+## When it is wrong
+Rewards that are still rising fast: each new level surprises the critic, and the loss comes back.
+
+## References
+Yuan et al., "What's Behind PPO's Collapse in Long-CoT?" (2025). Schulman et al., "Proximal Policy Optimization
+Algorithms" (2017).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.reward.company import MOVES, company
+from holter.detectors.reward.progress import Progress
+from holter.detectors.statistics.breaks import breaks_trend, leaves_level
+from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.rolling import trailing_median
+from holter.findings.finding import Alternative, Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.detectors.statistics.episodes import Episode
+    from holter.findings.finding import Evidence, Finding
+    from holter.runs.run import Run, Series
+
+ADVICE = (
+    "Lower the value learning rate or vf_coef; turn on value clipping.",
+    "Look for a change of the reward's scale at the onset; normalise rewards.",
+    "Train the critic alone for some steps before the policy goes on.",
+)
+
+ALTERNATIVES = (
+    Alternative(
+        says="the scale of the rewards changed", check="compare the spread of rewards before and after the onset"
+    ),
+    Alternative(
+        says="the reward rises, and the critic has not caught up",
+        check="look at explained variance, which has no scale",
+    ),
+)
+
+SPREADS = (("return_std", 2.0), ("return_var", 1.0), ("reward_spread", 2.0), ("reward_group_spread", 2.0))
+"""Concepts whose growth explains that of the value loss, and the power that makes them a variance."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueLossDiverges(Detector):
+    """HLT601."""
+
+    name: ClassVar = "value-loss-diverges"
+    code: ClassVar = "HLT601"
+    since: ClassVar = "0.1"
+    needs: ClassVar = (Need(concepts=("value_loss",), points=5, log="the value loss of every step"),)
+    uses: ClassVar = ("reward", "explained_variance", *(c for c, _ in SPREADS), *(m.concept for m in MOVES))
+
+    lag: float = limit(2.5, unit="x", help="needs a larger rise over its past median", low=1.0)
+    z: float = limit(6.0, unit="robust sd", help="needs a clearer break", low=2.0)
+    ratio: float = limit(2.0, unit="x", help="needs a larger break", low=1.0)
+    fast: float = limit(6.0, unit="x", help="excuses larger growth by a rising reward", low=1.0)
+    bend: float = limit(1.7, unit="x", help="short logs: needs a larger rise", low=1.0)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Long logs by statistics on log values, the first rows by their shape."""
+        series = run.get("value_loss")
+        assert series is not None
+        loss = series.finite()
+        loss = loss.where(loss.values >= 0)
+        early = self._short(run, loss)
+        if early is not None:
+            yield early
+        if len(loss) <= 20:
+            return
+        x = np.maximum(loss.values, 1e-12)
+        flags = leaves_level(x, factor=self.lag, extreme=1.2)
+        flags |= breaks_trend(x, z=self.z, ratio=self.ratio, log=True, floor=0.05)
+        flags[:20] = False
+        for episode in episodes(flags):
+            yield self._long(run, loss, episode)
+
+    def _long(self, run: Run, loss: Series, episode: Episode) -> Finding:
+        k = episode.raised
+        began, low, late = onset(np.log(np.maximum(loss.values, 1e-12)), k)
+        first, raised = int(loss.at[began]), int(loss.at[k])
+        before = float(np.median(loss.values[max(0, began - 20) : max(began, 1)]))
+        now = float(np.median(loss.values[max(began, k - 4) : k + 1]))
+        worst = float(trailing_median(loss.values[max(began, k - 4) : episode.last + 1], 5, least=1).max())
+        benign = self._explained(run, first, int(loss.at[episode.last]), raised, worst / max(before, 1e-12))
+        others = company(run, max(first - 1, 0), raised, leave_out=("value_loss",))
+        return self.finding(
+            Severity.INFO if benign or not episode.active else Severity.WARNING,
+            Confidence.STRONG if others and not benign else Confidence.MODERATE,
+            f"{loss.metric} grows from about {number(before)} to {number(now)}"
+            + ("" if not benign else ", and so do the rewards it has to predict")
+            + ("" if episode.active else "; it came back"),
+            run=run,
+            first=first,
+            last=int(loss.at[episode.last]),
+            raised=raised,
+            onset=(int(loss.at[low]), int(loss.at[late])),
+            active=episode.active,
+            evidence=[
+                quote(loss, [max(began - 1, 0), k], f"{number(now / max(before, 1e-12))} times the median before"),
+                *others,
+            ],
+            advice=ADVICE,
+            alternatives=ALTERNATIVES,
+            against=benign,
+        )
+
+    def _explained(self, run: Run, first: int, last: int, raised: int, factor: float) -> list[str]:
+        """Reasons, in words, why a growth by `factor` between rows `first` and `last` is to be expected."""
+        out = []
+        for concept, power in SPREADS:
+            series = run.get(concept)
+            series = series.finite() if series is not None else None
+            if series is None or not len(series):
+                continue
+            a, b = np.searchsorted(series.at, [first, last + 1]).tolist()
+            if a < 3 or b - a < 2:
+                continue
+            old = float(np.median(np.abs(series.values[max(0, a - 20) : a])))
+            new = float(np.median(np.abs(series.values[max(a, b - 5) : b])))
+            if old > 0 and (new / old) ** power > factor / 2:
+                out.append(f"{series.metric} grew from {number(old)} to {number(new)}")
+                break
+        progress = Progress.of(run)
+        rises = progress is not None and float(progress.trend(np.asarray([raised]))[0]) > 2.5
+        if progress is not None and rises and factor < self.fast:
+            out.append(f"{progress.series.metric} is rising, and each new level surprises a critic")
+        return out
+
+    def _short(self, run: Run, loss: Series) -> Finding | None:
+        """Two values in a row above everything before, within the first twenty, and company."""
+        x = loss.values
+        for k in range(4, min(len(x), 20)):
+            past = x[: k - 1]
+            bar = max(1.25 * float(past.max()), self.bend * float(np.median(past)))
+            if x[k - 1] < bar or x[k] < bar or x[k] < x[k - 1]:
+                continue
+            first, raised = int(loss.at[k - 1]), int(loss.at[k])
+            others = company(run, int(loss.at[k - 2]), raised, leave_out=("value_loss",))
+            if not others:
+                continue
+            back = np.flatnonzero(x[k + 1 :] <= float(past.max()))
+            active = not len(back)
+            return self.finding(
+                Severity.WARNING if active else Severity.INFO,
+                Confidence.PATTERN,
+                f"{loss.metric} turns up from {number(float(x[k - 2]))} to {number(float(x[k]))}, above all before",
+                run=run,
+                first=first,
+                last=int(loss.at[-1]) if active else int(loss.at[k + int(back[0])]),
+                raised=raised,
+                active=active,
+                evidence=[self._rows(loss, k), *others],
+                advice=ADVICE,
+                alternatives=ALTERNATIVES,
+            )
+        return None
+
+    def _rows(self, loss: Series, k: int) -> Evidence:
+        return quote(loss, range(max(0, k - 4), k + 1), "two rows above everything before; too few for statistics")

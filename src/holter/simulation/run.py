@@ -1,0 +1,150 @@
+"""`simulate`: a labelled run from an algorithm, a family of healthy conditions, and at most one fault."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from holter.errors import UnknownNameError
+from holter.simulation import grpo, ppo
+from holter.simulation.conditions import FAMILIES
+from holter.simulation.faults import FAULTS, Course
+from holter.simulation.latent import healthy
+from holter.simulation.record import evaluations, merged, resumed
+from holter.simulation.record import rows as rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from types import ModuleType
+
+    from holter.simulation.conditions import Conditions
+    from holter.simulation.latent import Latent
+    from holter.simulation.record import Row
+
+TRAINERS = {"grpo": grpo, "ppo": ppo}
+MOST_KL = 20.0
+"""Nats/sequence up to which healthy PPO runs were seen to drift."""
+ONSET = 0.4
+"""Share of the run after which a fault begins, unless the caller says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """A made run and the truth about it.
+
+    Attributes:
+        rows: Rows as TRL would log them; None is a null, NaN a logged NaN.
+        meta: Fault, onset, family, seed, the detectors that name the fault rightly, and the configuration.
+    """
+
+    rows: list[Row]
+    meta: Mapping[str, object]
+
+    def write(self, folder: Path) -> Path:
+        """Write ``log.jsonl`` and ``meta.json`` into `folder`, which is made where it is missing; returns the log."""
+        folder.mkdir(parents=True, exist_ok=True)
+        log = folder / "log.jsonl"
+        log.write_text("".join(json.dumps(row) + "\n" for row in self.rows), encoding="utf-8")
+        (folder / "meta.json").write_text(json.dumps(self.meta, indent=1) + "\n", encoding="utf-8")
+        return log
+
+
+def simulate(
+    algorithm: str = "grpo",
+    fault: str | None = None,
+    *,
+    onset: int | None = None,
+    ramp: int | None = None,
+    family: str = "plain",
+    rows: int = 200,
+    seed: int = 0,
+) -> Simulated:
+    """A made run.
+
+    Args:
+        algorithm: ``ppo`` or ``grpo``: whose metrics are logged.
+        fault: A key of `FAULTS`; None leaves the run healthy.
+        onset: Optimizer step at which the fault begins, counted from 1.
+        ramp: Steps until it is fully there; 0 for a jump. Default: as the fault is.
+        family: A key of `FAMILIES`: the healthy conditions under which it happens.
+        rows: Logged rows. Families that are about length may choose their own.
+        seed: The same arguments give the same run.
+
+    Raises:
+        UnknownNameError: For an algorithm, fault or family that does not exist.
+        ValueError: For a fault that cannot happen under the algorithm, or an onset outside the run.
+    """
+    trainer = TRAINERS.get(algorithm)
+    if trainer is None:
+        raise UnknownNameError.of("algorithm", algorithm, TRAINERS)
+    if family not in FAMILIES:
+        raise UnknownNameError.of("family", family, FAMILIES)
+    if fault is not None and fault not in FAULTS:
+        raise UnknownNameError.of("fault", fault, FAULTS)
+    salt = zlib.crc32(f"{algorithm}/{family}/{fault}".encode())
+    rng = np.random.default_rng([seed, salt])
+    conditions = FAMILIES[family](rng)
+    if fault == "reward-hacking" and not conditions.evaluate:
+        conditions = replace(conditions, evaluate=10 if rows >= 60 else 5)
+    if fault in ("kl-explosion", "kl-drift", "negative-kl") and not conditions.beta:
+        conditions = replace(conditions, beta=0.04)
+    if algorithm == "ppo":
+        conditions = replace(conditions, drift=min(conditions.drift, MOST_KL / conditions.length))
+    n = (conditions.rows or max(rows, 1)) * conditions.every
+    latent = healthy(rng, n, conditions)
+    begins = None
+    if fault is not None:
+        begins = _plant(latent, fault, algorithm, onset, ramp, conditions, rng)
+    logged = _logged(rng, trainer, latent, conditions, algorithm)
+    if conditions.resumes:
+        again = _logged(rng, trainer, latent, conditions, algorithm)
+        logged = resumed(logged, again, rng, conditions.resumes)
+    return Simulated(
+        logged,
+        {
+            "fault": fault or "healthy",
+            "also": [],
+            "algo": algorithm,
+            "onset": begins,
+            "note": FAULTS[fault].says if fault else "",
+            "family": family,
+            "seed": seed,
+            "named_by": list(FAULTS[fault].named_by) if fault else [],
+            "config": trainer.configuration(conditions),
+            "set": "simulated",
+            "log": "log.jsonl",
+        },
+    )
+
+
+def _plant(
+    latent: Latent,
+    fault: str,
+    algorithm: str,
+    onset: int | None,
+    ramp: int | None,
+    conditions: Conditions,
+    rng: np.random.Generator,
+) -> int:
+    """Let the fault happen; returns the step at which it begins."""
+    known, n = FAULTS[fault], len(latent)
+    if algorithm not in known.algorithms:
+        raise ValueError(f"{fault} cannot happen in {algorithm}; it can in {' and '.join(known.algorithms)}.")
+    begins = 1 if known.from_start else onset if onset is not None else max(1, round(ONSET * n))
+    if not 1 <= begins <= n:
+        raise ValueError(f"onset {begins} is outside the run of {n} steps.")
+    slow = round(known.ramp * (n - begins)) if ramp is None else ramp
+    known.apply(latent, Course.of(n, begins - 1, slow), conditions, rng)
+    return begins
+
+
+def _logged(
+    rng: np.random.Generator, trainer: ModuleType, latent: Latent, conditions: Conditions, algorithm: str
+) -> list[Row]:
+    training = rows_of(trainer.columns(rng, latent, conditions), conditions, masked=algorithm == "grpo")
+    return merged(training, evaluations(rng, latent, conditions, algorithm))

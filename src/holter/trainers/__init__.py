@@ -1,0 +1,20 @@
+"""Who makes the tensors: trainers for GRPO and PPO on `transformers.Trainer`, and what they share.
+
+```
+config.py  grpo_config.py    settings: TRL's names, unknown and contradictory ones refused
+models.py                    policy, reference, reward models, tokenizer
+prompts.py                   datasets to prompts, in generation batches; tokenising
+rollout.py                   sampling completions, with the log-probabilities they were sampled at
+scoring.py                   log-probabilities and entropy of given completions, on their own positions only
+rewards.py                   reward functions and reward models, weighted
+advantages.py                from rewards to advantages
+buffer.py                    the completions of a generation, cut into micro-batches; saved with a checkpoint
+evaluation.py                evidence beside the proxy: perplexity, alignment, preferences, held-out prompts
+reporting.py                 rows and completions to the run folder and the trackers
+on_policy.py                 what both trainers need of `transformers.Trainer`
+grpo.py                      GRPO, from top to bottom
+```
+
+A second on-policy trainer subclasses `OnPolicyTrainer`, says in `collect` how completions become micro-batches and in
+`loss` what is minimised and measured, and subclasses `OnPolicyConfig` for its settings. Needs ``holter[train]``.
+"""

@@ -1,0 +1,405 @@
+"""What an on-policy trainer needs of `transformers.Trainer`: prompts in, one row a step out, and a checkpoint that has it all.
+
+A subclass says how completions become micro-batches (`collect`) and what is minimised and measured (`loss`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from accelerate.utils import DistributedType, set_seed
+from torch.utils.data import DataLoader
+from transformers import Trainer, TrainerCallback
+from transformers.trainer_callback import ProgressCallback
+
+from holter.errors import SettingsError
+from holter.trainers.buffer import Rollout
+from holter.trainers.clock import Clock
+from holter.trainers.evaluation import Evaluation
+from holter.trainers.models import as_reference, end_tokens, frozen_copy, is_adapted, load_policy, load_tokenizer
+from holter.trainers.models import without_dropout
+from holter.trainers.prompts import GenerationBatches, PromptStream, PromptTokenizer
+from holter.trainers.reporting import Progress, Report
+from holter.trainers.rewards import Rewards, Texts
+from holter.trainers.rollout import Completions, Sampling, sample
+from holter.trainers.scoring import score, sequences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from torch import Tensor, nn
+    from transformers import PreTrainedModel, TrainerControl, TrainerState
+
+    from holter.trainers.buffer import MicroBatch
+    from holter.trainers.config import OnPolicyConfig
+    from holter.trainers.prompts import Row
+
+STATE = "holter.json"
+ROLLOUT = "rollout"
+
+
+class OnPolicyTrainer(Trainer):
+    """Base of trainers that sample their own data."""
+
+    algorithm = ""
+    args: OnPolicyConfig
+
+    def __init__(
+        self,
+        model: str | PreTrainedModel,
+        reward_funcs: Any,  # noqa: ANN401
+        args: OnPolicyConfig,
+        train_dataset: Any = None,  # noqa: ANN401
+        eval_dataset: Any = None,  # noqa: ANN401
+        processing_class: Any = None,  # noqa: ANN401
+        reward_processing_classes: Any = None,  # noqa: ANN401
+        callbacks: list[TrainerCallback] | None = None,
+        optimizers: tuple[Any, Any] = (None, None),
+        peft_config: Any = None,  # noqa: ANN401
+        perplexity_dataset: Any = None,  # noqa: ANN401
+        alignment_scorers: Mapping[str, Callable[..., Any]] | None = None,
+        preference_dataset: Any = None,  # noqa: ANN401
+    ) -> None:
+        """See the subclass."""
+        if train_dataset is None:
+            raise SettingsError("train_dataset: there must be prompts to train on")
+        set_seed(args.seed)
+        policy = load_policy(model, args, peft_config)
+        tokenizer = load_tokenizer(policy, processing_class, args)
+        template = args.chat_template_kwargs or {}
+        self.tokens = PromptTokenizer(
+            tokenizer, args.max_prompt_length, json.loads(template) if isinstance(template, str) else template
+        )
+        self.rewards = Rewards(
+            reward_funcs, args, self.tokens, reward_processing_classes, args.per_device_train_batch_size
+        )
+        evaluated = [eval_dataset, perplexity_dataset, preference_dataset]
+        if alignment_scorers and eval_dataset is None:
+            raise SettingsError("alignment_scorers judge completions of held-out prompts: pass them as eval_dataset")
+        # What transformers would report to itself is reported by sinks here.
+        trackers, args.report_to = args.report_to, []
+        try:
+            super().__init__(
+                model=policy,
+                args=args,
+                data_collator=list,
+                train_dataset=train_dataset,
+                eval_dataset=eval_dataset if any(e is not None for e in evaluated[:1]) else _first(evaluated),
+                processing_class=tokenizer,
+                callbacks=[*(callbacks or []), _Lifecycle(self)],
+                optimizers=optimizers,
+            )
+        finally:
+            args.report_to = trackers
+        if self.pop_callback(ProgressCallback) is not None:
+            self.add_callback(Progress)
+        self.rewards.to(lambda m: self.accelerator.prepare_model(m, evaluation_mode=True, device_placement=True))
+        self.reference: nn.Module | None = None
+        self.clock = Clock(args.device)
+        self.report = Report(args, self.algorithm)
+        self.metrics = self.report.metrics
+        self.sampling = Sampling(
+            max_tokens=args.max_completion_length,
+            ends=tuple(end_tokens(policy, tokenizer)),
+            pad=tokenizer.pad_token_id,
+            temperature=args.temperature,
+            top_p=args.top_p,
+            top_k=args.top_k or 0,
+            min_p=args.min_p or 0.0,
+            repetition_penalty=args.repetition_penalty,
+            synchronised=self.is_deepspeed_enabled or self.is_fsdp_enabled,
+        )
+        self.evaluation = Evaluation(
+            self,
+            prompts=eval_dataset,
+            texts=perplexity_dataset,
+            scorers=alignment_scorers or {},
+            preferences=preference_dataset,
+        )
+        self.rollout: Rollout | None = None
+        self.micro_steps = 0
+        self._logged_at = 0
+        self._resumed_folder: Path | None = None
+        # Processes that sample the same prompts must not sample the same completions.
+        set_seed(args.seed, device_specific=True)
+
+    # What a subclass says.
+
+    group_size: int
+    """Completions of each prompt."""
+    generation_size: int
+    """Completions of one generation, over all processes."""
+    parts: int
+    """Micro-batches of one generation on each process."""
+    passes: int
+    """How often a generation is gone through."""
+
+    def collect(self, rows: Sequence[Row]) -> Rollout:
+        """Sample completions of these prompts, score them, and say what is to be learned from them."""
+        raise NotImplementedError
+
+    def loss(self, model: nn.Module, batch: MicroBatch) -> Tensor:
+        """The loss of a micro-batch, scaled for gradient accumulation; measures what it sees on the way."""
+        raise NotImplementedError
+
+    # Prompts.
+
+    def get_train_dataloader(self) -> DataLoader[Any]:
+        """Prompts of whole generations; see `GenerationBatches`."""
+        sizes: dict[str, Any] = {
+            "group": self.group_size,
+            "batch": self.generation_size,
+            "repeats": self.parts * self.passes,
+            "rank": self.accelerator.process_index,
+            "ranks": self.accelerator.num_processes,
+        }
+        if not hasattr(self.train_dataset, "__len__"):
+            stream = PromptStream(self.train_dataset, **sizes)
+            return DataLoader(stream, batch_size=None, collate_fn=self._rows)
+        order = GenerationBatches(
+            len(self.train_dataset), shuffle=self.args.shuffle_dataset, seed=self.args.seed, **sizes
+        )
+        return _Prompts(
+            self.train_dataset,
+            batch_sampler=order,
+            collate_fn=self._rows,
+            num_workers=self.args.dataloader_num_workers,
+        )
+
+    def _rows(self, rows: list[Row]) -> list[Row]:
+        if rows and "prompt" not in rows[0]:
+            raise SettingsError(f"the dataset has no column 'prompt', only {', '.join(rows[0])}")
+        return [{"prompt": row["prompt"]} for row in rows] if self.args.remove_unused_columns else list(rows)
+
+    # Completions.
+
+    def complete(self, prompts: Sequence[list[int]]) -> Completions:
+        """Sample a completion of each prompt from the policy."""
+        model = self.model_wrapped if self.sampling.synchronised else self.accelerator.unwrap_model(self.model)
+        size = self.args.decode_batch_size or len(prompts)
+        with self.accelerator.autocast():
+            parts = [
+                sample(model, prompts[i : i + size], self.sampling, self.args.device)
+                for i in range(0, len(prompts), size)
+            ]
+        width = max(p.logprobs.shape[1] for p in parts)
+        padded = [torch.nn.functional.pad(p.logprobs, (0, width - p.logprobs.shape[1])) for p in parts]
+        return Completions([t for p in parts for t in p.tokens], [e for p in parts for e in p.ended], torch.cat(padded))
+
+    def texts(self, rows: Sequence[Row], completions: Sequence[list[int]]) -> Texts:
+        """Completions as reward functions see them."""
+        prompts = [row["prompt"] for row in rows]
+        plain = self.tokens.tokenizer.batch_decode(list(completions), skip_special_tokens=True)
+        names = [n for n in rows[0] if n not in ("prompt", "completion", "completion_ids")]
+        columns: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
+        columns |= {"trainer_state": self.state, "log_metric": self._log_metric, "log_extra": self._log_extra}
+        return Texts(prompts, self.tokens.completions(prompts, plain), list(completions), columns)
+
+    def reference_logprobs(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Tensor:
+        """Log-probabilities of completions under the reference policy. Shape ``(B, T)``, nats, 0 in padding.
+
+        Like lengths go together, which saves padding.
+        """
+        size = self.args.per_device_train_batch_size
+        order = sorted(range(len(completions)), key=lambda i: len(prompts[i]) + len(completions[i]))
+        longest = max(map(len, completions))
+        out = torch.zeros((len(completions), longest), device=self.args.device)
+        adapted = self.accelerator.unwrap_model(self.model)
+        model = self.reference if self.reference is not None else self.model_wrapped
+        with torch.no_grad(), as_reference(adapted) if self.reference is None else torch.no_grad():
+            for first in range(0, len(order), max(1, size // 2)):
+                rows = order[first : first + max(1, size // 2)]
+                batch = sequences(
+                    [prompts[i] for i in rows],
+                    [completions[i] for i in rows],
+                    self.args.device,
+                    pad=self.sampling.pad,
+                )
+                found = score(model, batch, temperature=self.args.temperature).logprobs
+                out[torch.tensor(rows).to(out.device), : found.shape[1]] = found.float()
+        return out
+
+    def keep_reference(self) -> None:
+        """Keep the policy as it is now for reference; an adapted one is there already, with its adapter off."""
+        if is_adapted(self.model):
+            return
+        reference = frozen_copy(self.model)
+        if self.args.disable_dropout:
+            without_dropout(reference)
+        self.reference = self.accelerator.prepare_model(reference, evaluation_mode=True)
+
+    def _log_metric(self, name: str, value: float) -> None:
+        self.metrics.record(name, float(value), 1)
+
+    def _log_extra(self, column: str, values: Sequence[object]) -> None:
+        self._extra.setdefault(column, []).extend(values)
+
+    # One step.
+
+    def training_step(self, model: nn.Module, inputs: list[Row], num_items_in_batch: Any = None) -> Tensor:  # noqa: ANN401, ARG002
+        """Sample when the last generation is used up; then one forward and backward pass."""
+        with self.clock("step_time"):
+            model.train()
+            if callable(getattr(self.optimizer, "train", None)):
+                self.optimizer.train()
+            if self.rollout is None or self.micro_steps % (self.parts * self.passes) == 0:
+                self._extra: dict[str, list[object]] = {}
+                self.rollout = self.collect(inputs)
+            batch = self.rollout.part(
+                self.micro_steps % self.parts, pad=self.sampling.pad, step=self.state.global_step
+            )
+            with self.clock("time/forward"), self.compute_loss_context_manager():
+                loss = self.loss(model, batch)
+            with self.clock("time/backward"):
+                deepspeed = self.accelerator.distributed_type == DistributedType.DEEPSPEED
+                self.accelerator.backward(loss, **({"scale_wrt_gas": False} if deepspeed else {}))
+        self.micro_steps += 1
+        detached = loss.detach()
+        self.metrics.record("loss", detached / self.accelerator.num_processes, 0)
+        return detached
+
+    def _get_grad_norm(self, model: nn.Module, grad_norm: Any = None) -> None:  # noqa: ANN401
+        """Record the norm instead of handing it back, for which transformers would wait for the device."""
+        norm = super()._get_grad_norm(model, grad_norm=grad_norm)
+        if norm is not None:
+            self.metrics.record_last("grad_norm", norm) if self.args.trl_compatible_metrics else self.metrics.record(
+                "grad_norm", norm, 1
+            )
+        self.metrics.record("loss", 0.0, 1 / self.accelerator.num_processes)
+
+    def _maybe_log_save_evaluate(self, tr_loss: Tensor, grad_norm: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        """Log with one look at the device; evaluating and saving are transformers' own."""
+        if self.control.should_log and self.state.global_step > self._globalstep_last_logged:
+            steps = self.state.global_step - self._globalstep_last_logged
+            self._globalstep_last_logged = self.state.global_step
+            row = self._row(steps, kwargs.get("learning_rate"))
+            self._total_loss_scalar += row.get("loss", 0.0) * steps
+            tr_loss.zero_()
+            self.store_flos()
+            self.control.should_log = False
+            self.log(row)
+            self._log_completions()
+        super()._maybe_log_save_evaluate(tr_loss, None, *args, **kwargs)
+
+    def _row(self, steps: int, learning_rate: float | None) -> dict[str, float]:
+        rates = {f"learning_rate/{i}": g["lr"] for i, g in enumerate(self.optimizer.param_groups)}
+        distinct = rates if len(set(rates.values())) > 1 else {}
+        rate = learning_rate if learning_rate is not None else self._get_learning_rate()
+        row = self.report.row(self.state.global_step)
+        spent = self.clock.take()
+        self.state.num_input_tokens_seen += int(row.pop("batch/num_tokens", 0))
+        row["num_tokens"] = self.state.num_input_tokens_seen
+        row |= {"learning_rate": float(rate), **{k: float(v) for k, v in distinct.items()}}
+        row |= {phase: seconds / steps for phase, seconds in spent.items()}
+        row["time/train"] = sum(row.get(f"time/{p}", 0.0) for p in ("forward", "backward", "optimizer"))
+        wall = row.get("step_time", 0.0) + row.get("time/optimizer", 0.0)
+        generated = row.pop("generated_tokens", 0.0)
+        if generated and wall:
+            row["throughput/tokens_per_s"] = generated / (wall * steps)
+            row["throughput/gen_tokens_per_s"] = generated / (row["time/rollout"] * steps)
+        return row
+
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:  # noqa: ARG002
+        """Send a row to every tracker, and to transformers' own history and callbacks."""
+        super().log(logs)
+        self.report.write(self.state.global_step, logs)
+
+    def _log_completions(self) -> None:
+        rows = self.metrics.dump_samples(self.state.global_step)
+        if self.args.log_unique_prompts:
+            rows = list({str(r.get("prompt")): r for r in reversed(rows)}.values())[::-1]
+        self.report.samples(self.state.global_step, rows)
+        if rows and self.args.log_completions and self.accelerator.is_main_process:
+            from holter.trainers.printing import print_completions
+
+            print_completions(rows[: self.args.num_completions_to_print], self.state.global_step)
+
+    # Evaluation.
+
+    def evaluate(
+        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"  # noqa: ANN401, ARG002
+    ) -> dict[str, float]:
+        """Evidence beside the proxy; see `Evaluation`. Logged, and returned with the prefix of transformers."""
+        found = self.evaluation(eval_dataset)
+        metrics = {f"{metric_key_prefix}_{key}": value for key, value in found.items()}
+        self.log(dict(metrics))
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+    # Beginning, checkpoint, end.
+
+    def train(self, resume_from_checkpoint: Any = None, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Train; `resume_from_checkpoint` is a checkpoint's path, or True for the last one in ``output_dir``."""
+        self.rollout, self.micro_steps, self._resumed_folder = None, 0, None
+        try:
+            return super().train(resume_from_checkpoint=resume_from_checkpoint, **kwargs)
+        finally:
+            self.report.close()
+
+    def begin(self) -> None:
+        """Open the trackers, once transformers knows whether the run is new or resumed."""
+        config = {**self.args.to_dict(), "model": getattr(self.model.config, "_name_or_path", "")}
+        config |= {"reward_functions": self.rewards.names, "reward_weights": self.rewards.weights.tolist()}
+        if self.evaluation.size:
+            config["eval_size"] = self.evaluation.size
+        self.report.open(self, self._resumed_folder, config)
+
+    def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:  # noqa: ANN401
+        """Save what a resumed run needs besides: the completions not yet used up, and which run it is."""
+        folder = Path(self._get_output_dir(trial)) / f"checkpoint-{self.state.global_step}"
+        folder.mkdir(parents=True, exist_ok=True)
+        state = self.rollout.state() if self.rollout is not None and self._mid_generation() else None
+        torch.save(state, folder / f"{ROLLOUT}_{self.accelerator.process_index}.pt")
+        if self.args.should_save:
+            said = {"micro_steps": self.micro_steps, "run": str(self.report.folder or "")}
+            (folder / STATE).write_text(json.dumps(said), encoding="utf-8")
+        super()._save_checkpoint(model, trial)
+
+    def _mid_generation(self) -> bool:
+        return self.micro_steps % (self.parts * self.passes) != 0
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        super()._load_optimizer_and_scheduler(checkpoint)
+        if checkpoint is None:
+            return
+        said_in = Path(checkpoint) / STATE
+        if not said_in.exists():
+            raise SettingsError(f"{checkpoint} is no checkpoint of this trainer: it has no {STATE}")
+        said = json.loads(said_in.read_text(encoding="utf-8"))
+        self.micro_steps = int(said["micro_steps"])
+        self._resumed_folder = Path(said["run"]) if said["run"] else None
+        file = Path(checkpoint) / f"{ROLLOUT}_{self.accelerator.process_index}.pt"
+        state = torch.load(file, map_location="cpu", weights_only=True) if file.exists() else None
+        self.rollout = Rollout.restored(state, self.args.device) if state is not None else None
+
+
+class _Lifecycle(TrainerCallback):
+    """Tells the trainer what transformers tells callbacks only."""
+
+    def __init__(self, trainer: OnPolicyTrainer) -> None:
+        self.trainer = trainer
+
+    def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:  # noqa: ANN401, ARG002
+        self.trainer.begin()
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401, ARG002
+        self._timed = self.trainer.clock("time/optimizer")
+        self._timed.__enter__()
+
+    def on_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401, ARG002
+        self._timed.__exit__(None, None, None)
+
+
+class _Prompts(DataLoader):  # type: ignore[type-arg]
+    """A loader whose order can be told the epoch."""
+
+    def set_epoch(self, epoch: int) -> None:
+        self.batch_sampler.set_epoch(epoch)
+
+
+def _first(values: list[Any]) -> Any:  # noqa: ANN401
+    return next((v for v in values if v is not None), None)

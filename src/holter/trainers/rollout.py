@@ -1,0 +1,266 @@
+"""Sampling completions, with the log-probabilities they were sampled at.
+
+A plain loop over the model's own forward pass, instead of `generate`: prompts are read once however many completions they get,
+completions that have ended leave the batch, and the log-probabilities are kept, so that no second pass has to find them
+again. They are those of ``softmax(logits / temperature)`` before top-p, top-k, min-p and the repetition penalty, like all
+log-probabilities of a trainer. The device is looked at every few tokens, not every token.
+"""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from transformers import DynamicCache
+
+from holter.errors import HolterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torch import Tensor, nn
+
+LOOK_EVERY = 8
+"""Tokens between two looks at which completions have ended."""
+LEAVE_BELOW = 0.8
+"""Share of running completions below which the ended ones leave the batch: leaving costs a copy of the cache."""
+
+
+class SamplingError(HolterError, FloatingPointError):
+    """The policy gives no distribution to sample from: its logits are NaN."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How completions are sampled.
+
+    Attributes:
+        max_tokens: Most tokens of a completion.
+        ends: Tokens that end a completion and belong to it.
+        pad: Token in the padding of prompts.
+        temperature: Logits are divided by it.
+        top_p: Sample from the likeliest tokens of this total probability.
+        top_k: Sample from so many likeliest tokens; 0 for all.
+        min_p: Sample from tokens of at least this share of the likeliest one's probability; 0 for all.
+        repetition_penalty: Above 1, tokens of prompt and completion become less likely.
+        synchronised: Whether every process has to make the same number of passes, because they gather parameters in it.
+    """
+
+    max_tokens: int
+    ends: tuple[int, ...]
+    pad: int = 0
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    synchronised: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether tokens are sampled from the policy as it is."""
+        return self.top_p >= 1 and not self.top_k and not self.min_p and self.repetition_penalty == 1
+
+
+@dataclass(frozen=True)
+class Completions:
+    """Sampled completions; on the host, except where said.
+
+    Attributes:
+        tokens: Tokens of each, up to and including the end token.
+        ended: Whether each one ended, instead of hitting the limit.
+        logprobs: Log-probabilities of the tokens, padded with 0. Shape ``(B, T)``, nats, on the device.
+    """
+
+    tokens: list[list[int]]
+    ended: list[bool]
+    logprobs: Tensor
+
+
+@torch.no_grad()
+def sample(model: nn.Module, prompts: Sequence[list[int]], sampling: Sampling, device: torch.device) -> Completions:
+    """One completion of each prompt; prompts that stand next to each other and are alike are read once.
+
+    Args:
+        model: The policy; sampled in evaluation mode and left as it was.
+        prompts: Tokens of each prompt.
+        sampling: How.
+        device: Where the model is.
+
+    Raises:
+        SamplingError: When the policy's logits are NaN.
+    """
+    with _evaluating(model):
+        tokens, logprobs, ended = _sample(model, prompts, sampling, device)
+    table, finished, broken = tokens.tolist(), ended.tolist(), bool(logprobs.isnan().any())
+    if broken:
+        raise SamplingError(
+            "the policy's logits are NaN, so there is nothing to sample from: its weights are broken since the last update. "
+            "Look at grad_norm and loss of the last rows, and resume from a checkpoint before them."
+        )
+    ends = set(sampling.ends)
+    lists = [_until_end(row, ends) for row in table]
+    longest = max(map(len, lists))
+    return Completions(lists, finished, logprobs[:, :longest])
+
+
+def _until_end(row: list[int], ends: set[int]) -> list[int]:
+    return next((row[: i + 1] for i, token in enumerate(row) if token in ends), row)
+
+
+def _sample(
+    model: nn.Module, prompts: Sequence[list[int]], sampling: Sampling, device: torch.device
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Tokens and log-probabilities, both ``(B, T)``, and which completions ended, ``(B,)``."""
+    rows = len(prompts)
+    unique, copies = _runs(prompts)
+    ids, mask = left_padded(unique, sampling.pad, device)
+    step = _Stepper(model, sampling.max_tokens)
+    logits = step(ids, mask, (mask.cumsum(-1) - 1).clamp(min=0))
+    if len(unique) < rows:
+        at = torch.repeat_interleave(torch.arange(len(unique)), torch.tensor(copies)).to(device)
+        step.select(at)
+        logits, mask, ids = logits[at], mask[at], ids[at]
+    padded = bool(len(set(map(len, prompts))) > 1)
+    position = mask.sum(-1)
+    out = torch.full((rows, sampling.max_tokens), sampling.pad, device=device)
+    logprobs = torch.zeros((rows, sampling.max_tokens), device=device)
+    running = torch.arange(rows, device=device)
+    ended_all = torch.zeros(rows, dtype=torch.bool, device=device)
+    ended = ended_all.clone()
+    ends = torch.tensor(sampling.ends, device=device)
+    seen = torch.cat([ids, out], 1) if sampling.repetition_penalty != 1 else None
+    for t in range(sampling.max_tokens):
+        token, logprob = _next(logits, sampling, None if seen is None else seen[running, : ids.shape[1] + t])
+        token = token.where(~ended, sampling.pad)
+        out[running, t] = token
+        logprobs[running, t] = logprob.where(~ended, 0.0)
+        if seen is not None:
+            seen[running, ids.shape[1] + t] = token
+        ended = ended | torch.isin(token, ends) if t == 0 else ended.logical_or(torch.isin(token, ends))
+        ended_all[running] = ended
+        if t + 1 == sampling.max_tokens:
+            break
+        if (t + 1) % LOOK_EVERY == 0:
+            left = (~ended).nonzero().squeeze(-1)
+            if _all_done(left.numel(), sampling, device):
+                break
+            if 0 < left.numel() < LEAVE_BELOW * running.numel():
+                step.select(left)
+                running, token, ended, position, mask = (
+                    x[left] for x in (running, token, ended, position, mask)
+                )
+        mask = torch.cat([mask, mask.new_ones((mask.shape[0], 1))], 1)
+        logits = step(token.unsqueeze(-1), mask if padded else None, position.unsqueeze(-1))
+        position = position + 1
+    return out, logprobs, ended_all
+
+
+def _next(logits: Tensor, sampling: Sampling, seen: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The next token of each completion and its log-probability under the policy. Shapes ``(B,)``."""
+    logits = logits.float()
+    scaled = logits if sampling.temperature == 1 else logits / sampling.temperature
+    logprobs = scaled.log_softmax(-1)
+    if sampling.plain:
+        probabilities = logprobs.exp()
+    else:
+        probabilities = _allowed(logits, sampling, seen)
+    # The least of exponential variates with these rates: a sample, without the checks that make `multinomial` wait for the
+    # device and crash on NaN.
+    token = (probabilities / torch.empty_like(probabilities).exponential_()).argmax(-1)
+    return token, logprobs.gather(-1, token.unsqueeze(-1)).squeeze(-1)
+
+
+def _allowed(logits: Tensor, sampling: Sampling, seen: Tensor | None) -> Tensor:
+    """Probabilities to sample from, after penalty, temperature, top-k, top-p and min-p, in this order."""
+    if seen is not None:
+        past = logits.gather(-1, seen)
+        penalty = sampling.repetition_penalty
+        logits = logits.scatter(-1, seen, torch.where(past < 0, past * penalty, past / penalty))
+    logits = logits / sampling.temperature
+    if sampling.top_k:
+        least = logits.topk(min(sampling.top_k, logits.shape[-1]), -1).values[:, -1:]
+        logits = logits.masked_fill(logits < least, float("-inf"))
+    if sampling.top_p < 1:
+        ordered, order = logits.sort(-1, descending=True)
+        before = ordered.softmax(-1).cumsum(-1) - ordered.softmax(-1)
+        logits = logits.masked_fill((before >= sampling.top_p).scatter(-1, order, before >= sampling.top_p), float("-inf"))
+    probabilities = logits.softmax(-1)
+    if sampling.min_p:
+        probabilities = probabilities.where(probabilities >= sampling.min_p * probabilities.amax(-1, keepdim=True), 0.0)
+    return probabilities
+
+
+class _Stepper:
+    """Passes of the model that remember what they have read."""
+
+    def __init__(self, model: nn.Module, room: int) -> None:
+        self.model = model
+        inner = getattr(model, "module", model)
+        self.config = getattr(inner, "config", None)
+        base = inner.get_base_model() if hasattr(inner, "get_base_model") else inner
+        accepted = inspect.signature(base.forward).parameters
+        self.cache_name = "cache" if "cache" in accepted else "past_key_values"
+        self.options: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
+        self.cache: Any = DynamicCache(config=getattr(base, "config", None))
+        self.room = room
+
+    def __call__(self, ids: Tensor, mask: Tensor | None, positions: Tensor) -> Tensor:
+        """Logits after the last token. Shape ``(B, V)``."""
+        out = self.model(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=positions,
+            use_cache=True,
+            **{self.cache_name: self.cache},
+            **self.options,
+        )
+        return out.logits[:, -1]
+
+    def select(self, rows: Tensor) -> None:
+        """Go on with these completions only; a row may occur several times."""
+        self.cache.batch_select_indices(rows)
+
+
+def left_padded(rows: Sequence[list[int]], pad: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Tokens and mask, both ``(B, S)``, real tokens at the end."""
+    length = max(map(len, rows))
+    ids = torch.tensor([[pad] * (length - len(r)) + list(r) for r in rows])
+    mask = torch.tensor([[0] * (length - len(r)) + [1] * len(r) for r in rows])
+    return ids.to(device, non_blocking=True), mask.to(device, non_blocking=True)
+
+
+def _runs(prompts: Sequence[list[int]]) -> tuple[list[list[int]], list[int]]:
+    """Prompts without repetitions next to each other, and how often each stood there."""
+    unique: list[list[int]] = []
+    copies: list[int] = []
+    for prompt in prompts:
+        if unique and unique[-1] == prompt:
+            copies[-1] += 1
+        else:
+            unique.append(prompt)
+            copies.append(1)
+    return unique, copies
+
+
+def _all_done(left: int, sampling: Sampling, device: torch.device) -> bool:
+    if not sampling.synchronised:
+        return left == 0
+    import torch.distributed as dist
+
+    total = torch.tensor(left, device=device)
+    dist.all_reduce(total)
+    return int(total) == 0
+
+
+@contextmanager
+def _evaluating(model: nn.Module) -> Iterator[None]:
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)

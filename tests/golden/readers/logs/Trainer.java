@@ -1,0 +1,5 @@
+import java.util.List;
+
+class Trainer {
+    double step, loss, kl;
+}
