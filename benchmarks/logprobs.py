@@ -94,7 +94,9 @@ def measured(*arguments):
 def main():
     turns = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    print(f"{'shape':>18} {'type':>9} {'pass':>9} | holter ms   trl ms  ratio | holter MB   trl MB  share | errors holter, trl (nats)")
+    print(
+        f"{'shape':>18} {'type':>9} {'pass':>9} | holter ms   trl ms  ratio | holter MB   trl MB  share | errors, nats"
+    )
     for shape in SHAPES:
         for dtype in TYPES:
             for mode in MODES:

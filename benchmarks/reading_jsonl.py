@@ -1,7 +1,4 @@
-"""How fast JSON lines become columns, against `json` line by line, measured in turns on one generated log.
-
-    python benchmarks/reading_jsonl.py [ROWS] [KEYS]
-"""
+"""How fast JSON lines become columns, against `json` line by line, measured in turns: reading_jsonl.py [ROWS] [KEYS]."""
 
 import json
 import sys

@@ -127,7 +127,7 @@ def steps_in(writer, folder):
 
         return {row.step for row in logged(folder)}
     if writer == "wandb_offline":
-        return None
+        return {step for file in folder.rglob("*.wandb") for step in steps_in_wandb(file.read_bytes())}
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     read = EventAccumulator(str(folder), size_guidance={"scalars": 0})
@@ -135,6 +135,24 @@ def steps_in(writer, folder):
     last = f"group_{(SCALARS - 1) // 10}/metric_{SCALARS - 1}"
     tags = read.Tags()["scalars"]
     return {event.step for event in read.Scalars(last)} if last in tags else set()
+
+
+def steps_in_wandb(data):
+    """Steps of the history records of a .wandb file: blocks of 32 KiB with records cut into checksummed pieces."""
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    at, record = 7, b""
+    while at + 7 <= len(data):
+        if 32768 - at % 32768 < 7:
+            at += 32768 - at % 32768
+            continue
+        size, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
+        if at + 7 + size > len(data):
+            return
+        record = (record if kind in (3, 4) else b"") + data[at + 7 : at + 7 + size]
+        at += 7 + size
+        if kind in (1, 4) and (parsed := Record.FromString(record)).HasField("history"):
+            yield parsed.history.step.num
 
 
 def killed(writer, seconds=2.0):
@@ -156,8 +174,7 @@ def killed(writer, seconds=2.0):
         said += child.stdout.read().splitlines()
         child.wait()
         logged = max(int(line) for line in said if line.strip())
-        found = steps_in(writer, folder)
-        return logged, None if found is None else logged - len(found & set(range(1, logged + 1)))
+        return logged, logged - len(steps_in(writer, folder) & set(range(1, logged + 1)))
 
 
 def measured(writer, steps):
@@ -177,17 +194,18 @@ class Sick:
         self.hangs = hangs
 
     def open(self, manifest):
-        pass
+        """Open at once."""
 
     def write(self, step, row):
+        """Hang or raise."""
         if self.hangs:
             time.sleep(3600)
-        raise ConnectionError("the network is gone")
+        raise ConnectionError(f"the network is gone, and with it step {step} of {len(row)} values")
 
     samples = write
 
     def close(self):
-        pass
+        """Close at once."""
 
 
 def sickness(hangs, steps=1000):
@@ -221,10 +239,10 @@ def main():
             best[writer] = {k: min(found[k], known[k]) for k in found}
     print(f"{'writer':>24} | caller us/step  process us/step | bytes/value | steps logged at kill -9   lost")
     for writer, found in best.items():
-        logged, lost = killed(writer)
+        # What waits for an isolated tracker lies in the run folder already.
+        logged, lost = killed(writer) if writer != "isolated_summary_writer" else ("-", "-")
         print(
-            f"{writer:>24} | {found['caller']:14.1f} {found['process']:16.1f} | {found['bytes']:11.1f} |"
-            f" {logged:23} {'not read here' if lost is None else lost:>6}",
+            f"{writer:>24} | {found['caller']:14.1f} {found['process']:16.1f} | {found['bytes']:11.1f} | {logged:>23} {lost:>6}",
             flush=True,
         )
     for hangs, what in ((True, "hangs"), (False, "raises")):

@@ -5,3 +5,41 @@ how sure, what else it could be, what to try.
 """
 
 __version__ = "0.1.0"
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holter.trainers.grpo import GRPOTrainer as GRPOTrainer
+    from holter.trainers.grpo_config import GRPOConfig as GRPOConfig
+    from holter.trainers.ppo import PPOTrainer as PPOTrainer
+    from holter.trainers.ppo_config import PPOConfig as PPOConfig
+
+_TRAINERS = {
+    "GRPOConfig": "holter.trainers.grpo_config",
+    "GRPOTrainer": "holter.trainers.grpo",
+    "PPOConfig": "holter.trainers.ppo_config",
+    "PPOTrainer": "holter.trainers.ppo",
+}
+"""Names that need the training extra, and where they are: importing Holter to read a log imports no torch."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    """Import what trains models when it is asked for.
+
+    Raises:
+        ImportError: When the training extra is not installed.
+    """
+    if name not in _TRAINERS:
+        raise AttributeError(f"module 'holter' has no attribute {name!r}")
+    import importlib
+
+    try:
+        return getattr(importlib.import_module(_TRAINERS[name]), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("holter"):
+            raise
+        raise ImportError(f"holter.{name} needs {error.name}: pip install 'holter[train]'") from error
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_TRAINERS])

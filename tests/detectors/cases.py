@@ -11,12 +11,15 @@ import tomllib
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import holter.detectors
 from holter.readers.base import ColumnBuilder, RawLog
 from holter.runs.build import run_of
 from holter.runs.canonical import canonical
-from holter.runs.run import Run
+
+if TYPE_CHECKING:
+    from holter.runs.run import Run
 
 ROOT = Path(holter.detectors.__file__).parent
 SECTION = re.compile(r"^## (?P<title>.+?)\n(?P<body>.*?)(?=^## |\Z)", re.M | re.S)

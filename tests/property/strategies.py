@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from holter.detectors.base import Detector
 from holter.readers.base import ColumnBuilder, RawLog
 from holter.runs.build import run_of
 from holter.runs.canonical import canonical
-from holter.runs.run import Run
 from holter.signals.catalog import concepts
-from holter.simulation.run import Simulated
+
+if TYPE_CHECKING:
+    from holter.detectors.base import Detector
+    from holter.runs.run import Run
+    from holter.simulation.run import Simulated
 
 FAST = settings(
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
@@ -24,11 +28,10 @@ FAST = settings(
 
 MOST_ROWS = 14
 ALWAYS = ("reward", "loss", "completions/mean_length", "kl")
-WILD = st.sampled_from(
-    [float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 1e308, -1e308, 1e-300, -1.0, 1e9, -1e9, 5e-324]
-)
-TAME = st.floats(-2, 2, allow_nan=False).map(lambda v: round(v, 3)) | st.sampled_from([0.0, 0.5, 1.0])
-CELL = st.one_of(TAME, TAME, TAME, WILD, st.none())
+TAME = [0.0, 0.0, 1.0, 1.0, 0.5, 0.25, 0.75, 0.3, 0.31, 0.9, 0.05, 0.001, 2.0, -0.1, 8.0, 40.0, 300.0]
+WILD = [float("nan"), float("inf"), float("-inf"), -0.0, 1e308, -1e308, 1e-300, 5e-324, -1.0, 1e9, -1e9, 1.0000001]
+CELL = st.sampled_from([*TAME, *TAME, *TAME, *WILD, None, None, None])
+"""One choice a cell: a strategy of floats would spend most of the time on drawing."""
 CONFIG = st.sampled_from(
     [
         {},

@@ -1,4 +1,4 @@
-"""What must hold of every detector, whatever the numbers: found through the registry, so that a new detector is tested at once."""
+"""What must hold of every detector, whatever the numbers; a new detector is found through the registry and tested at once."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from hypothesis import strategies as st
 from holter.detectors.registry import all_detectors, run_detectors
 from holter.findings.finding import Confidence, Evidence, Finding, Severity
 from holter.runs.run import Run, Unknown
-from holter.simulation.faults import FAULTS
 from holter.simulation.run import simulate
 
 from .strategies import FAST, run_from, runs
 
 DETECTORS = pytest.mark.parametrize("cls", all_detectors().values(), ids=lambda d: d.name)
 MADE = [
-    pytest.param(algorithm, fault, family, id=f"{algorithm}-{fault or 'healthy'}-{family}")
-    for algorithm, fault, family in [
-        ("grpo", None, "plain"),
-        ("ppo", None, "evaluated"),
-        ("grpo", None, "resumed"),
-        ("grpo", None, "off-policy"),
-        ("ppo", None, "smoothed"),
-        *((FAULTS[f].algorithms[-1], f, "evaluated") for f in FAULTS),
-    ]
+    ("grpo", None, "off-policy"),
+    ("grpo", None, "resumed"),
+    ("ppo", None, "evaluated"),
+    ("grpo", "kl-explosion", "plain"),
+    ("grpo", "reward-hacking", "evaluated"),
+    ("ppo", "truncation", "plain"),
+    ("grpo", "length-collapse", "smoothed"),
+    ("ppo", "value-divergence", "noisy"),
+    ("grpo", "zero-variance", "plain"),
+    ("grpo", "masked-nan", "plain"),
+    ("ppo", "judge-outage", "plain"),
+    ("grpo", "slow-down", "plain"),
 ]
+"""Algorithm, fault and family of runs that are long enough for every window."""
 
 
 def said(run: Run, cls: type) -> list[Finding]:
@@ -40,7 +43,7 @@ def quotes_the_run(evidence: Evidence, run: Run) -> bool:
     """Whether some series of that name holds every quoted value at its step, to the last bit."""
     for series in run.series.values():
         if series.metric == evidence.metric:
-            held = {s: v for s, v in zip(series.steps.tolist(), series.values.tolist(), strict=True)}
+            held = dict(zip(series.steps.tolist(), series.values.tolist(), strict=True))
             pairs = zip(evidence.steps, evidence.values, strict=True)
             if all(s in held and (held[s] == v or (v != v and held[s] != held[s])) for s, v in pairs):
                 return True
@@ -123,10 +126,10 @@ def test_order_of_columns_and_unknown_columns_change_nothing(cls, data):
 
 @pytest.mark.parametrize(("algorithm", "fault", "family"), MADE)
 def test_made_runs_are_judged_alike_live_and_afterwards(algorithm, fault, family):
-    run = run_from(simulate(algorithm, fault, family=family, rows=120, seed=7))
+    run = run_from(simulate(algorithm, fault, family=family, rows=100, seed=7))
     everything = {cls: said(run, cls) for cls in all_detectors().values()}
     assert not [c for findings in everything.values() for f in findings for c in complaints(f, run)]
-    for step in run.steps[5::11].tolist():
+    for step in run.steps[6::19].tolist():
         part = run.until(step)
         for cls, findings in everything.items():
             live = {f.first_step for f in said(part, cls) if f.severity >= Severity.WARNING}

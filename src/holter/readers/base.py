@@ -7,6 +7,7 @@ every row remembers its line. What a name *means* is the dialects' business.
 from __future__ import annotations
 
 import io
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 
@@ -56,8 +57,8 @@ class Source:
 
     @classmethod
     def of(cls, path: Path) -> Source:
-        """A file on disk."""
-        return cls(str(path), path=path)
+        """A file on disk. Bytes of its name that are no text are replaced in what messages call it."""
+        return cls(os.fsencode(path).decode("utf-8", errors="replace"), path=path)
 
     def open(self) -> BinaryIO:
         """A fresh stream over the bytes; what is packed with gzip is unpacked on the way.

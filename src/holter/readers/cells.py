@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 DELIMITERS = (",", "\t", ";", "|")
 LONGEST_NAME = 200
+_FEWEST_ABOVE = 2
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?", re.ASCII)
 _GROUPED_POINT = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
 
@@ -200,7 +201,7 @@ def may_be_cut(cell: str, others: Iterable[str]) -> bool:
     above = [c for c in others if is_number(c)]
     if not is_number(cell):
         return bool(above)
-    if not above or any("e" in c.lower() for c in (*above, cell)):
+    if len(above) < _FEWEST_ABOVE or any("e" in c.lower() for c in (*above, cell)):
         return True
     decimals = max(map(_decimals, above))
     return _decimals(cell) < decimals or (decimals < 0 and len(cell) < max(map(len, above)))

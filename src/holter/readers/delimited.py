@@ -42,6 +42,8 @@ _LOOKED_AT = 200
 _BATCH = 512
 _MOST_JOINED = 100
 _REMEMBERED = 50
+_NOT_PLAIN = (b'"', b"{", b"[", b"]", b"true", b"false", b"null")
+"""What JSON would read as something that it is not in delimited text."""
 
 
 class Delimited:
@@ -57,7 +59,7 @@ class Delimited:
             return False
         if name.lower().removesuffix(".gz").endswith(_SUFFIXES):
             return True
-        lines = text(head)[0].splitlines()
+        lines = text(head).splitlines()
         if not head.endswith(b"\n") and len(lines) > _MOST_JOINED:
             lines = lines[:-1]
         return layout(lines[:_LOOKED_AT], strict=True) is not None
@@ -72,7 +74,7 @@ class Delimited:
         records = Records(source.name, none=Gap.ABSENT)
         numbered = iter(lines)
         first = list(islice(numbered, _LOOKED_AT))
-        laid_out = self._layout(source, [text(line)[0] for _, line in first])
+        laid_out = self._layout(source, [text(line) for _, line in first])
         rows = _Rows(source, records, laid_out, lines)
         rows.read(chain(first[laid_out.header + 1 :], numbered))
         columns = records.table.columns()
@@ -106,7 +108,6 @@ class _Rows:
         self.lines = lines
         self.delimiter = laid_out.delimiter
         self.notes: list[str] = []
-        self.replaced = 0
         self.last_cells: deque[str] = deque(maxlen=_REMEMBERED)
         self.signs = DecimalSigns()
         self._name(laid_out.names)
@@ -133,8 +134,6 @@ class _Rows:
             self._last(*last)
         else:
             self._batch(batch)
-        if self.replaced:
-            self.notes.append(f"{self.replaced} lines have bytes that are not UTF-8; they were replaced")
         self.signs.refuse_doubt(self.source.name)
 
     def _batch(self, batch: list[tuple[int, bytes]]) -> None:
@@ -143,23 +142,25 @@ class _Rows:
             row, names = self.records.table.row, self.names
             for (number, _), values in zip(batch, fast, strict=True):
                 row(names, values, number)
+            if batch and self.delimiter != ",":
+                self._cells(batch[0][0], text(batch[0][1]))
             for _, line in batch[-_REMEMBERED:]:
                 self.last_cells.append(line.rsplit(self.delimiter.encode(), 1)[-1].decode().strip())
             return
         lines = iter(batch)
         for number, line in lines:
-            self._row(number, self._cells(number, line, lines))
+            shown = text(line)
+            if shown.count('"') % 2 == 0:
+                self._row(number, self._cells(number, shown))
+            else:
+                self._open_quote(number, shown, lines)
 
     def _as_json(self, lines: list[bytes]) -> list[list[object]] | None:
         """The values of lines that hold nothing but plain numbers and gaps: such lines are nearly JSON."""
-        body = b"],[".join(lines)
-        if self.delimiter != ",":
-            if b"," in b"".join(lines):
-                return None
-            body = body.replace(self.delimiter.encode(), b",")
-        if b'"' in body or b"{" in body or any(word in body for word in (b"true", b"false", b"null")):
+        body = b"\n".join(lines)
+        if any(sign in body for sign in _NOT_PLAIN) or (self.delimiter != "," and b"," in body):
             return None
-        body = b"[[" + body + b"]]"
+        body = b"[[" + body.replace(self.delimiter.encode(), b",").replace(b"\n", b"],[") + b"]]"
         for gap, filled in ((b",,", b",null,"), (b",,", b",null,"), (b"[,", b"[null,"), (b",]", b",null]")):
             body = body.replace(gap, filled)
         if b"nan" in body:
@@ -171,26 +172,22 @@ class _Rows:
         n = len(self.names)
         return found if len(found) == len(lines) and all(len(row) == n for row in found) else None
 
-    def _cells(self, number: int, line: bytes, more: Iterator[tuple[int, bytes]]) -> list[str]:
-        shown, replaced = text(line)
-        self.replaced += replaced
-        if shown.count('"') % 2:
-            shown = self._until_closed(number, shown, more)
+    def _cells(self, number: int, shown: str) -> list[str]:
         cells = split(shown, self.delimiter)
         return cells if self.delimiter == "," else self.signs.plain(cells, number)
 
-    def _until_closed(self, number: int, shown: str, more: Iterator[tuple[int, bytes]]) -> str:
-        """A line with the lines that its open quote reaches over; the line alone where the quote is never closed."""
-        together, taken = shown, []
-        for item in islice(more, _MOST_JOINED):
-            taken.append(item)
-            together += "\n" + text(item[1])[0]
+    def _open_quote(self, number: int, shown: str, more: Iterator[tuple[int, bytes]]) -> None:
+        """Add a line with the lines that its open quote reaches over; each on its own where the quote is never closed."""
+        together, taken = shown, [(number, shown)]
+        for later, line in islice(more, _MOST_JOINED):
+            taken.append((later, text(line)))
+            together += "\n" + taken[-1][1]
             if together.count('"') % 2 == 0:
-                return together
+                self._row(number, self._cells(number, together))
+                return
         self.records.skip(number, "a quote is opened and not closed")
-        for later, line in taken:
-            self._row(later, split(text(line)[0], self.delimiter))
-        return shown.replace('"', "")
+        for later, alone in taken:
+            self._row(later, self._cells(later, alone.replace('"', "")))
 
     def _row(self, number: int, cells: list[str]) -> None:
         while len(cells) > len(self.names) and not cells[-1]:
@@ -214,7 +211,7 @@ class _Rows:
 
     def _last(self, number: int, line: bytes) -> None:
         """A last line without a line end: a hand-made file, or a file that is being written."""
-        cells = self._cells(number, line, iter(()))
+        cells = self._cells(number, text(line))
         if len(cells) < len(self.names):
             self.notes.append("the last line is not finished yet, so it is not a row")
             return

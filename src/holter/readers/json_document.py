@@ -6,6 +6,7 @@ A document that ends early, because it is being rewritten, gives its whole recor
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
@@ -14,6 +15,7 @@ from holter.readers.foreign import is_notebook
 from holter.readers.json_tables import Record, joined, tables
 from holter.readers.json_text import loads
 from holter.readers.lines import text
+from holter.readers.plausibility import NotALogError
 from holter.readers.records import Records
 from holter.readers.rows import TooDeepError, config_of
 
@@ -35,9 +37,9 @@ class JsonDocument:
     priority = 300
 
     def recognises(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - every reader is asked alike
-        """By a first character that opens a list or an object."""
+        """By a first character that opens a list or an object. Lines of objects are another format."""
         start = head.lstrip()
-        if not is_text(head) or is_notebook(head):
+        if not is_text(head) or is_notebook(head) or _is_lines(start):
             return False
         return start[:1] == b"{" or (start[:1] == b"[" and start[1:].lstrip()[:1] in (b"{", b"]", b""))
 
@@ -52,7 +54,7 @@ class JsonDocument:
         try:
             document = loads(body)
         except ValueError as error:
-            document, complete = whole_records(text(body)[0])
+            document, complete = whole_records(text(body))
             if not document:
                 raise UnreadableLogError.of(
                     source.name, f"it begins like JSON and is {error}.", "Write one object a line (JSON lines)."
@@ -60,6 +62,17 @@ class JsonDocument:
             if not complete:
                 notes = (TORN,)
         yield from logs(source, self.name, document, notes)
+
+
+def _is_lines(head: bytes) -> bool:
+    """Whether text begins with an object on a line of its own, and another after it."""
+    first, _, second = head.partition(b"\n")
+    if first[:1] != b"{" or second.lstrip()[:1] != b"{":
+        return False
+    try:
+        return isinstance(loads(first), dict)
+    except ValueError:
+        return False
 
 
 def whole(source: Source) -> bytes:
@@ -86,23 +99,27 @@ def logs(source: Source, reader: str, document: object, notes: tuple[str, ...]) 
         UnreadableLogError: When no table of it is the log of a training run.
     """
     refused: UnreadableLogError | None = None
-    read = []
-    for table in joined(tables(document)):
+    read: list[RawLog] = []
+    found = joined(tables(document))
+    for place, table in found.items():
         records = Records(source.name)
         if isinstance(document, dict):
             records.config.update(_config(document))
         for number, record in enumerate(table, start=1):
             records.add(record, number)
         try:
-            read.append(records.log(source.name, reader, lines=False, notes=notes))
-        except UnreadableLogError as error:
+            name = f"{source.name} ({place})" if place else source.name
+            read.append(records.log(name, reader, lines=False, notes=notes))
+        except NotALogError as error:
             refused = refused or error
     if not read:
-        raise refused or UnreadableLogError.of(
+        raise refused or NotALogError.of(
             source.name,
             "the JSON document holds no list of records and no columns, so nothing in it runs over steps.",
             "A log needs rows with a step and numbers: loss, reward, kl, ...",
         )
+    if len(read) == 1:
+        read = [replace(read[0], name=source.name)]
     yield from read
 
 

@@ -37,9 +37,14 @@ def _found(value: object, place: str, depth: int) -> Iterator[tuple[str, list[Re
         return
     if not isinstance(value, dict):
         return
-    records = _by_step(value) or _by_column(value)
-    if records:
-        yield place, records
+    steps = _by_step(value)
+    if steps:
+        yield place, steps
+        return
+    columns = _by_column(value)
+    for number, records in enumerate(columns):
+        yield (f"{place} columns of {len(records)}".lstrip() if number else place), records
+    if columns:
         return
     for key, inner in value.items():
         if key not in CONFIG:
@@ -59,39 +64,40 @@ def _by_step(value: Mapping[str, object]) -> list[Record]:
     return rows
 
 
-def _by_column(value: Mapping[str, object]) -> list[Record]:
-    """``{"step": [10, 20], "loss": [1, 2]}`` as records; columns as pandas writes them (``{"0": 10, "1": 20}``) too."""
-    columns: dict[str, list[object]] = {}
+def _by_column(value: Mapping[str, object]) -> list[list[Record]]:
+    """``{"step": [10, 20], "loss": [1, 2]}`` as records; columns as pandas writes them (``{"0": 10, "1": 20}``) too.
+
+    Columns of one length are one table, the widest table first: evaluations are fewer than training steps.
+    """
+    by_length: dict[int, dict[str, list[object]]] = {}
     for key, column in value.items():
         if isinstance(column, dict) and column and all(k.isdigit() and len(k) < 20 for k in column):
             column = list(column.values())
-        if isinstance(column, list) and not any(isinstance(v, list | dict) for v in column):
-            columns[key] = column
-    if not columns:
+        if isinstance(column, list) and len(column) >= _FEWEST and not any(isinstance(v, list | dict) for v in column):
+            by_length.setdefault(len(column), {})[key] = column
+    widest = sorted(by_length.values(), key=len, reverse=True)
+    if not widest or len(widest[0]) < _FEWEST:
         return []
-    lengths = [len(c) for c in columns.values()]
-    length = max(set(lengths), key=lengths.count)
-    same = {k: c for k, c in columns.items() if len(c) == length}
-    if length < _FEWEST or len(same) < _FEWEST:
-        return []
-    return [dict(zip(same, row, strict=True)) for row in zip(*same.values(), strict=True)]
+    return [[dict(zip(same, row, strict=True)) for row in zip(*same.values(), strict=True)] for same in widest]
 
 
-def joined(found: Mapping[str, list[Record]]) -> list[list[Record]]:
-    """Tables that share their steps, side by side as one table; the others on their own.
+def joined(found: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
+    """Tables that share their steps, side by side as one table at the place of the first; the others on their own.
 
     Two tables share their steps when each has one row for every step, the steps are the same, and no other name is in both.
     """
-    groups: list[tuple[list[object], set[str], list[Record]]] = []
-    for records in found.values():
+    out: dict[str, list[Record]] = {}
+    known: dict[str, tuple[list[object], set[str]]] = {}
+    for place, records in found.items():
         steps = [r.get("step") for r in records]
         names = {k for r in records for k in r} - {"step"}
         unique = None not in steps and len({*map(str, steps)}) == len(steps)
-        for index, (other, taken, rows) in enumerate(groups):
+        for first, (other, taken) in known.items():
             if unique and steps == other and not names & taken:
-                merged: list[Record] = [{**a, **b} for a, b in zip(rows, records, strict=True)]
-                groups[index] = (other, taken | names, merged)
+                out[first] = [{**a, **b} for a, b in zip(out[first], records, strict=True)]
+                taken |= names
                 break
         else:
-            groups.append((steps if unique else [], names, list(records)))
-    return [rows for _, _, rows in groups]
+            out[place] = records
+            known[place] = (steps if unique else [], names)
+    return out

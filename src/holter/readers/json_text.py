@@ -25,6 +25,11 @@ def _quoted(line: bytes) -> bytes:
     return line
 
 
+def _readable(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object whose names can be printed: an escape may stand for half a character."""
+    return {key.encode("utf-8", errors="replace").decode(): value for key, value in pairs}
+
+
 def loads(line: bytes) -> object:
     """What a piece of JSON says. Bare NaN and infinities become text or floats; both read as numbers.
 
@@ -41,7 +46,7 @@ def loads(line: bytes) -> object:
     except orjson.JSONDecodeError as error:
         why = error.msg.split(":")[0]
     try:
-        return json.loads(text(line)[0], strict=False)
+        return json.loads(text(line), strict=False, object_pairs_hook=_readable)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     except ValueError:
@@ -59,4 +64,4 @@ def loads_record(line: bytes) -> object:
     except ValueError:
         if line[:1] != b"{" or b"'" not in line:
             raise
-        return parse(text(line)[0])
+        return parse(text(line))

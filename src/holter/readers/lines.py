@@ -38,6 +38,7 @@ class Lines:
         self.skipped: list[Skipped] = []
         self.notes: list[str] = []
         self.ended = True
+        self._replaced = 0
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         with self.source.open() as stream:
@@ -51,6 +52,8 @@ class Lines:
                 self.skipped.append(Skipped(self.source.name, None, wrong))
             if torn(stream):
                 self.notes.append("the gzip data ends early, as in a file that is still being written")
+            if self._replaced:
+                self.notes.append(f"lines with bytes that are not UTF-8, which were replaced: {self._replaced}")
 
     def _split(self, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
         number, rest, lost = 1, b"", False
@@ -69,10 +72,12 @@ class Lines:
                 number += 1
             *whole, rest = (rest + chunk).split(end)
             for line in whole:
+                self._replaced += not (line.isascii() or is_utf8(line))
                 yield number, line.removesuffix(b"\r")
                 number += 1
         if rest:
             self.ended = False
+            self._replaced += not is_utf8(rest)
             yield number, rest.removesuffix(b"\r")
 
     def _too_long(self, number: int) -> None:
@@ -86,9 +91,15 @@ def _chain(first: bytes, more: Iterator[bytes]) -> Iterator[bytes]:
     yield from more
 
 
-def text(line: bytes) -> tuple[str, bool]:
-    """A line as text, and whether bytes in it had to be replaced because they are not UTF-8."""
+def is_utf8(data: bytes) -> bool:
+    """Whether all of the bytes are UTF-8."""
     try:
-        return line.decode(UTF8), False
+        data.decode(UTF8)
     except UnicodeDecodeError:
-        return line.decode(UTF8, errors="replace"), True
+        return False
+    return True
+
+
+def text(line: bytes) -> str:
+    """A line as text, with a replacement character for bytes that are not UTF-8."""
+    return line.decode(UTF8, errors="replace")

@@ -49,7 +49,7 @@ _SPECIAL: dict[str, float | Gap] = {
     "true": 1.0,
     "false": 0.0,
 }
-_PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _CALL = re.compile(r"(?:[A-Za-z_][\w.]*\.)?(?:float|int|uint|bfloat|tensor|array|Tensor|Array)\w*\((.*)\)")
 _PROGRESS = re.compile(r"(\d+) ?/ ?\d+")
 _LONGEST = 200

@@ -5,15 +5,15 @@ Whatever stands before, between and after the tables is passed over. Each table 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from holter.errors import UnreadableLogError
 from holter.readers.cells import DecimalSigns, is_header, own_names, refuse_grouped_digits
 from holter.readers.encoding import is_text
 from holter.readers.lines import Lines, text
 from holter.readers.numbers import Gap
-from holter.readers.plausibility import objection
+from holter.readers.plausibility import NotALogError, objection
 from holter.readers.records import Records
 from holter.readers.table_text import is_border, plain, splits, value
 
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 _SUFFIXES = (".md", ".markdown", ".txt", ".rst", ".log", ".out")
 _HEADER_LINES = 4
+_MAY_NAME = re.compile(
+    "step|iter|update|epis|epoch|batch|rollout|frame|token|sample|loss|kl|entropy|grad|lr|learning|clip|adv|ppo|rlhf|policy"
+    "|critic|actor|return|reward|score|eps|[\u4e00-\u9fff]",
+    re.IGNORECASE,
+)
+"""What a header of a log has in it. Nearly every line of any other text is told from a header by this alone."""
 _LONGEST = 20_000
 """Characters of the longest line that can be a row for people."""
 
@@ -69,7 +75,7 @@ class PastedTable:
             return False
         if name.lower().removesuffix(".gz").endswith(_SUFFIXES):
             return True
-        shown = text(head)[0].splitlines()
+        shown = text(head).splitlines()
         return any(True for _ in _blocks(enumerate(shown, start=1)))
 
     def read(self, source: Source) -> Iterator[RawLog]:
@@ -79,18 +85,18 @@ class PastedTable:
             UnreadableLogError: When there is none, or its numbers cannot be told for certain.
         """
         lines = Lines(source)
-        blocks = list(_blocks((number, text(line)[0]) for number, line in lines))
+        blocks = list(_blocks((number, text(line)) for number, line in lines))
         read: list[RawLog] = []
-        objection_to_all: UnreadableLogError | None = None
+        objection_to_all: NotALogError | None = None
         for block in blocks:
             records = self._records(source, block)
             name = source.name if len(blocks) == 1 else f"{source.name} (table in line {block.first})"
             try:
                 read.append(records.log(name, self.name, notes=lines.notes))
-            except UnreadableLogError as error:
+            except NotALogError as error:
                 objection_to_all = objection_to_all or error
         if not read:
-            raise objection_to_all or UnreadableLogError.of(
+            raise objection_to_all or NotALogError.of(
                 source.name,
                 "no table of training metrics was found in this text.",
                 "A table needs a header line that names a step and metrics, and a line for every step. Of a run whose console "
@@ -151,6 +157,8 @@ def _begun(above: Sequence[list[tuple[int, str]]], number: int, line: str) -> _B
         number: Its number.
         line: The line.
     """
+    if not any(_MAY_NAME.search(text) for group in above for _, text in group):
+        return None
     rows = [way for way in splits(line) if _is_row(way)]
     if not rows:
         return None

@@ -9,8 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from holter.errors import UnreadableLogError
+
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+
+class NotALogError(UnreadableLogError):
+    """A file that can be read and is no log of a training run: results, a data set, samples, a configuration."""
+
 
 _SIGNS = re.compile(r"[^0-9a-z\u00c0-\uffff]+")
 _AXIS = re.compile(
@@ -57,6 +64,8 @@ def objection(numbers: Collection[str], texts: Collection[str] = ()) -> str | No
     """
     if not numbers:
         return "it holds no numbers under names."
+    if all(map(is_axis, numbers)):
+        return f"it counts steps ({_some(numbers)}) and has no metric beside them."
     training = any(map(is_training_metric, numbers))
     if not training and any(_plain(t) in _SAMPLE for t in texts):
         return f"it is a table of samples or data ({_some(texts)}), not of metrics over steps."

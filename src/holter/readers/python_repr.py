@@ -26,6 +26,7 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\n": ""}
+_OPENING = "{[("
 _CLOSING = {"[": "]", "(": ")"}
 
 
@@ -87,7 +88,8 @@ def _value(tokens: Iterator[tuple[str, str]], depth: int) -> tuple[object, str]:
         after = next(tokens)[1]
         if after == "(":
             given = [inner for _, inner in _until(tokens, ")")]
-            return _plain(f"{seen}({given[0] if given else ''})"), next(tokens)[1]
+            scalar = len(given) > 0 and given[0] not in _OPENING
+            return _plain(f"{seen}({given[0]})") if scalar else [], next(tokens)[1]
         return _plain(seen), after
     if seen == "{":
         return _dictionary(tokens, depth + 1), next(tokens)[1]
@@ -104,7 +106,7 @@ def _until(tokens: Iterator[tuple[str, str]], closing: str) -> Iterator[tuple[st
     for kind, seen in tokens:
         if kind == "end":
             raise ValueError("ends in the middle")
-        if kind == "sign" and seen in "{[(":
+        if kind == "sign" and seen in _OPENING:
             depth += 1
         elif kind == "sign" and seen in "}])":
             depth -= 1
@@ -124,7 +126,9 @@ def _plain(word: str) -> object:
 
 def _unquoted(text: str) -> str:
     body = text[text.index(text[-1]) + 1 : -1]
-    return _ESCAPE.sub(_unescaped, body) if "\\" in body else body
+    if "\\" not in body:
+        return body
+    return _ESCAPE.sub(_unescaped, body).encode("utf-8", errors="replace").decode()
 
 
 def _unescaped(found: re.Match[str]) -> str:

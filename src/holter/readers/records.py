@@ -11,7 +11,7 @@ from holter.readers.base import RawColumn, RawLog, Skipped
 from holter.readers.evaluation_rows import marked_evaluation
 from holter.readers.lines import MOST_SKIPPED
 from holter.readers.numbers import Gap
-from holter.readers.plausibility import is_axis, objection
+from holter.readers.plausibility import NotALogError, is_axis, objection
 from holter.readers.rows import CONFIG, TooDeepError, config_of, flat
 from holter.readers.table import Table
 
@@ -128,9 +128,8 @@ class Records:
         if wrong is None:
             return
         first = f" The first place that could not be read: {self.skipped[0]}." if self.skipped and not columns else ""
-        raise UnreadableLogError.of(
-            self.file, wrong + first, "A log needs rows with a step and numbers: loss, reward, kl, ..."
-        )
+        kind = UnreadableLogError if self.skipped else NotALogError
+        raise kind.of(self.file, wrong + first, "A log needs rows with a step and numbers: loss, reward, kl, ...")
 
     def _labelled(self, columns: Collection[str]) -> str | None:
         """A table without steps whose rows are told apart by a text compares things; it does not run over time."""

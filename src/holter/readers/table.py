@@ -167,7 +167,7 @@ class Table:
         self._flush()
         shared: dict[tuple[int, ...], NDArray[np.int64]] = {}
         names = [k for k in self._order if k in self._parts] + [k for k in self._parts if k not in self._order]
-        return {key: _joined(self._parts[key], shared) for key in names}
+        return {_printable(key): _joined(self._parts[key], shared) for key in names}
 
     def lines(self) -> NDArray[np.int64]:
         """1-based line of each row."""
@@ -181,6 +181,11 @@ class Table:
 
 SPLIT_NAMES = frozenset({"split", "phase", "mode", "log_type", "type", "stage", "kind", "subset"})
 """Names under which hand-written logs say whether a row is a training or an evaluation row."""
+
+
+def _printable(name: str) -> str:
+    """A name that can do nothing to a terminal: control characters become the replacement character."""
+    return name if name.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in name)
 
 
 _NAN = float("nan")

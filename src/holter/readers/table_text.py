@@ -13,7 +13,7 @@ _BORDER = re.compile(r"[\s|+\-=_:.·─━═╌╍┄┅┈┉╴╶╸╺┌-�
 _ESCAPED = "\0"
 _GAP = re.compile(r"\s{2,}|\u3000+")
 _DECORATION = re.compile(r"^(?:\*\*|__|`|~~|\*|<b>|<strong>)+|(?:\*\*|__|`|~~|\*|</b>|</strong>)+$")
-_NUMERAL = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMERAL = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _WITH_UNIT = re.compile(rf"({_NUMERAL})\s*([^\W\d_]\S{{0,15}}|µ\w)", re.ASCII)
 _WITH_UNIT_ANY = re.compile(rf"({_NUMERAL})\s*([\u4e00-\u9fff]{{1,4}})")
 _WITH_REMARK = re.compile(rf"({_NUMERAL}%?)\s*(?:\([^()]*\)|[^\w\s%.,()\[\]]+)")

@@ -125,7 +125,7 @@ def _add_compact(records: Records, body: bytes, start: int) -> None:
     try:
         document = loads(body)
     except ValueError:
-        found: Iterable[object] = whole_records(text(body[start:])[0])[0]
+        found: Iterable[object] = whole_records(text(body[start:]))[0]
         records.notes.append(TORN)
     else:
         history = document.get("log_history") if isinstance(document, dict) else None

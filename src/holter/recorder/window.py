@@ -7,14 +7,12 @@ are stacked, folded by three reductions, and looked at once.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holter.errors import HolterError
 from holter.recorder.fold import LAST, Kind, Op
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import torch
     from torch import Tensor
 
@@ -62,7 +60,7 @@ class Window:
         if tensor is None:
             entry.on_host.append(tuple(map(float, lanes)))
         else:
-            entry.on_device.append(tuple(_scalar(lane, tensor) for lane in lanes))
+            entry.on_device.append(tuple([_scalar(lane, tensor) for lane in lanes]))
 
     def layout(self) -> Layout:
         """Metrics of this window, in the order in which they first came."""
@@ -77,25 +75,17 @@ class Window:
 
         Metrics that this window lacks are the lanes of nothing; those that `layout` lacks are left out.
         """
-        host = self._host(layout)
+        slots = _slots(layout)
+        folded = {key: kind.fold(self._entries[key].on_host if key in self._entries else ()) for key, kind in layout}
+        host = [folded[key][lane] for _, key, lane in slots]
         scalars: dict[Op, list[list[Tensor]]] = {op: [] for op in _ORDER}
         some: Tensor | None = None
-        for op, key, lane in _slots(layout):
-            entry = self._entries.get(key)
-            parts = [part[lane] for part in entry.on_device] if entry is not None else []
+        for op, key, lane in slots:
+            parts = [part[lane] for part in self._entries[key].on_device] if key in self._entries else []
             scalars[op].append(parts)
             if parts and (some is None or some.device.type == "cpu"):
                 some = parts[0]
-        if some is None:
-            return host
-        return self._device(scalars, some, host)
-
-    def _host(self, layout: Layout) -> list[float]:
-        folded = {}
-        for key, kind in layout:
-            entry = self._entries.get(key)
-            folded[key] = kind.fold(entry.on_host if entry is not None else ())
-        return [folded[key][lane] for _, key, lane in _slots(layout)]
+        return host if some is None else self._device(scalars, some, host)
 
     def _device(self, scalars: dict[Op, list[list[Tensor]]], some: Tensor, host: list[float]) -> Tensor:
         import torch
@@ -143,7 +133,7 @@ class Window:
         return torch.cat([*stacks, identities]), self._indices
 
 
-def _scalar(lane: Scalar, like: Tensor) -> Tensor:
+def _scalar(lane: Any, like: Tensor) -> Tensor:  # noqa: ANN401
     """A tensor without shape and history."""
     if not hasattr(lane, "detach"):
         return like.detach().new_full((), lane)
@@ -181,18 +171,13 @@ def _places(
 _ORDER = (Op.ADD, Op.MIN, Op.MAX, Op.MAIN)
 
 
-def _slots(layout: Layout) -> Iterable[tuple[Op, str, int]]:
+def _slots(layout: Layout) -> list[tuple[Op, str, int]]:
     """The lanes of a layout in the order of the vector: by operation, so that each is one slice."""
-    for op in _ORDER:
-        for key, kind in layout:
-            for lane, each in enumerate(kind.ops):
-                if each is op:
-                    yield op, key, lane
-
-
-def width(layout: Layout) -> int:
-    """Length of the vector that holds a layout."""
-    return sum(len(kind.ops) for _, kind in layout)
+    lanes: dict[Op, list[tuple[Op, str, int]]] = {op: [] for op in _ORDER}
+    for key, kind in layout:
+        for lane, op in enumerate(kind.ops):
+            lanes[op].append((op, key, lane))
+    return [slot for op in _ORDER for slot in lanes[op]]
 
 
 def finished(layout: Layout, vectors: list[list[float]]) -> dict[str, float]:

@@ -17,22 +17,22 @@ from holter.errors import UnreadableLogError
 from holter.readers.base import GatheringReader, Reader, Skipped, Source
 from holter.readers.registry import readers_for
 
-PREFERENCE = ("trainer-state", "jsonl", "tensorboard", "json", "csv")
+PREFERENCE = ("run-folder", "trainer-state", "jsonl", "tensorboard", "json", "csv")
 """Readers, the one whose files hold most of a run first; the others after them, by their priority."""
+TAKES_ANY_TEXT = 900
+"""Priority from which on a reader is not believed by a file's name alone: a console's output is a ``.txt`` too."""
 MOST_ENTRIES = 500_000
 """Files and folders looked at below one folder."""
 
-_PASSED_FOLDERS = re.compile(
-    r"\..*|__pycache__|node_modules|site-packages|venv|env|code|src|artifacts|wandb_cache", re.I
-)
+_PASSED_FOLDERS = re.compile(r"\..*|__pycache__|node_modules|site-packages|venv")
 _LOG_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".log", ".out", ".txt", ".wandb")
 _NO_LOGS = re.compile(
-    r"(?:config|meta|metadata|expect|run|args|params|package|package-lock|tsconfig|vocab|merges|tokenizer.*|special_tokens_map"
-    r"|added_tokens|generation_config|preprocessor_config|adapter_config|model\.safetensors\.index|pytorch_model.*index"
-    r"|ds_config.*|accelerate.*|training_args|hparams|wandb-metadata|wandb-summary|all_results|train_results|eval_results"
-    r"|requirements.*|license.*|readme.*|notice.*|modelfile|findings.*|.*manifest.*|.*schema"
-    r"|(?:.*[_-])?(?:samples?|completions?|generations?|rollouts?|trajector(?:y|ies)|predictions?|prompts?|dataset"
-    r"|(?:train|val|test)_data_step\d+)(?:[_-].*)?)\.\w+(?:\.gz)?",
+    r"(?:config|meta|metadata|expect|run(?:-\d+)?|args|params|package|package-lock|tsconfig|vocab|merges|tokenizer.*|special_tokens_map"
+    r"|added_tokens|generation_config|preprocessor_config|adapter_config|.*\.index|ds_config.*|accelerate.*|training_args"
+    r"|hparams|wandb-metadata|wandb-summary|all_results|train_results|eval_results|.*manifest.*|.*schema)\.json"
+    r"|(?:requirements.*|license.*|readme.*|notice.*)\.txt|findings\.jsonl"
+    r"|(?:.*[_-])?(?:samples?|completions?|generations?|rollouts|trajector(?:y|ies)|predictions?|prompts?|dataset"
+    r"|(?:train|val|test)_data_step)(?:[_-]?\d+)*\.\w+(?:\.gz)?",
     re.IGNORECASE,
 )
 _CHECKPOINT = re.compile(r"(?:checkpoint|ckpt|global_step|step)[-_]?(\d+)")
@@ -47,6 +47,8 @@ _ANONYMOUS = re.compile(
     re.IGNORECASE,
 )
 _STEP = re.compile(rb'"global_step"\s*:\s*(\d+)')
+_LAST_STEP = re.compile(rb'"max_steps"\s*:\s*(\d+)')
+_TAIL = 4096
 
 
 @dataclass(slots=True)
@@ -73,12 +75,25 @@ class _Log:
 
     @property
     def order(self) -> tuple[int, int, str]:
+        """Where it comes among the forms of one run, the fullest first."""
         name = self.reader.name
-        return (
-            PREFERENCE.index(name) if name in PREFERENCE else len(PREFERENCE),
-            self.reader.priority,
-            self.source.name,
-        )
+        rank = PREFERENCE.index(name) if name in PREFERENCE else len(PREFERENCE)
+        if name == "trainer-state" and self._stops_early():
+            rank = PREFERENCE.index("csv")
+        return (rank, self.reader.priority, self.source.name)
+
+    def _stops_early(self) -> bool:
+        """Whether it is the copy of a checkpoint before the end: what came after it stands in the other forms only."""
+        path = self.source.path
+        if path is None or not _CHECKPOINT.fullmatch(path.parent.name):
+            return False
+        try:
+            with path.open("rb") as stream:
+                stream.seek(max(0, path.stat().st_size - _TAIL))
+                last = _LAST_STEP.search(stream.read(_TAIL))
+        except OSError:
+            return True
+        return last is None or _global_step(self.source) < int(last[1])
 
 
 def logs_in(folder: Path) -> Found:
@@ -151,7 +166,7 @@ def _recognised(files: list[Path], folder: Path, found: Found) -> list[_Log]:
             found.refused.append(Skipped(str(path), None, f"it cannot be opened ({getattr(error, 'strerror', error)})"))
             continue
         reader = next(readers_for(path.name, head), None) if head.strip() else None
-        if reader is not None:
+        if reader is not None and (reader.priority < TAKES_ANY_TEXT or reader.recognises("", head)):
             logs.append(_Log(source, reader, _home(path, folder), _stem(path)))
     return logs
 

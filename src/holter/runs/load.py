@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
 from holter.readers.base import Skipped, Source
-from holter.readers.registry import read
+from holter.readers.plausibility import NotALogError
+from holter.readers.registry import read as read_logs
 from holter.runs.canonical import canonical
 from holter.runs.folder import logs_in
 
@@ -53,7 +54,7 @@ def load_source(source: Source, *, speaks: str | None = None) -> Loaded:
         UnreadableLogError: When it cannot be read; names file, line and the way out.
     """
     try:
-        return Loaded(tuple(run for log in read(source) for run in canonical(log, speaks=speaks)))
+        return Loaded(tuple(run for log in read_logs(source) for run in canonical(log, speaks=speaks)))
     except OSError as error:
         raise UnreadableLogError.of(source.name, f"it cannot be read ({error.strerror or error}).") from error
 
@@ -76,8 +77,12 @@ def load(paths: Iterable[str | Path], *, speaks: str | None = None) -> Loaded:
     asked = [str(p) for p in paths]
     given = dict.fromkeys(one for path in asked for one in _expanded(path, refused))
     for path in given:
-        found = [_first_readable(choices, speaks, refused) for choices in _choices(path, refused)]
-        runs += _without_copies(run for each in found for run in each)
+        no_logs: list[Skipped] = []
+        found = [_first_readable(choices, speaks, refused, no_logs) for choices in _choices(path, refused)]
+        read = _without_copies(run for each in found for run in each)
+        runs += read
+        if not (read and Path(path).is_dir()):
+            refused += no_logs
     if not runs:
         raise _nothing(asked, refused)
     return Loaded(tuple(_with_own_names(runs)), tuple(dict.fromkeys(refused)))
@@ -142,10 +147,14 @@ def _stream(path: str, mode: int) -> Source:
     raise UnreadableLogError.of(path, f"it is {kind}, not a file.", f"To read from it: `holter check - < {path}`.")
 
 
-def _first_readable(choices: Choices, speaks: str | None, refused: list[Skipped]) -> list[Run]:
+def _first_readable(choices: Choices, speaks: str | None, refused: list[Skipped], no_logs: list[Skipped]) -> list[Run]:
+    """The runs of the first source that can be read. Sources that turn out to be no logs of training are told apart."""
     for source, remarks in choices:
         try:
             runs = load_source(source, speaks=speaks).runs
+        except NotALogError as error:
+            no_logs.append(_reason(source.name, error))
+            continue
         except UnreadableLogError as error:
             refused.append(_reason(source.name, error))
             continue

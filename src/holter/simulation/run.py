@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import zlib
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from holter.simulation.record import evaluations, merged, resumed
 from holter.simulation.record import rows as rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
     from types import ModuleType
 
@@ -66,6 +67,8 @@ def simulate(
 ) -> Simulated:
     """A made run.
 
+    A sick run is its healthy twin, the run of the same arguments without a fault, to the last bit until the fault begins.
+
     Args:
         algorithm: ``ppo`` or ``grpo``: whose metrics are logged.
         fault: A key of `FAULTS`; None leaves the run healthy.
@@ -79,27 +82,30 @@ def simulate(
         UnknownNameError: For an algorithm, fault or family that does not exist.
         ValueError: For a fault that cannot happen under the algorithm, or an onset outside the run.
     """
-    trainer = TRAINERS.get(algorithm)
-    if trainer is None:
-        raise UnknownNameError.of("algorithm", algorithm, TRAINERS)
-    if family not in FAMILIES:
-        raise UnknownNameError.of("family", family, FAMILIES)
-    if fault is not None and fault not in FAULTS:
-        raise UnknownNameError.of("fault", fault, FAULTS)
-    salt = zlib.crc32(f"{algorithm}/{family}/{fault}".encode())
-    rng = np.random.default_rng([seed, salt])
-    conditions = FAMILIES[family](rng)
+    for kind, name, known in (
+        ("algorithm", algorithm, TRAINERS),
+        ("family", family, FAMILIES),
+        ("fault", fault, FAULTS),
+    ):
+        if name is not None and name not in known:
+            raise _unknown(kind, name, known)
+    trainer = TRAINERS[algorithm]
+    salt = zlib.crc32(f"{algorithm}/{family}".encode())
+    of_family, of_run, of_fault, rng = (np.random.default_rng([seed, salt, part]) for part in range(4))
+    conditions = FAMILIES[family](of_family)
     if fault == "reward-hacking" and not conditions.evaluate:
         conditions = replace(conditions, evaluate=10 if rows >= 60 else 5)
     if fault in ("kl-explosion", "kl-drift", "negative-kl") and not conditions.beta:
         conditions = replace(conditions, beta=0.04)
     if algorithm == "ppo":
-        conditions = replace(conditions, drift=min(conditions.drift, MOST_KL / conditions.length))
+        conditions = replace(
+            conditions, drift=min(conditions.drift, MOST_KL / conditions.length / max(conditions.growth, 1))
+        )
     n = (conditions.rows or max(rows, 1)) * conditions.every
-    latent = healthy(rng, n, conditions)
+    latent = healthy(of_run, n, conditions)
     begins = None
     if fault is not None:
-        begins = _plant(latent, fault, algorithm, onset, ramp, conditions, rng)
+        begins = _plant(latent, fault, algorithm, onset, ramp, conditions, of_fault)
     logged = _logged(rng, trainer, latent, conditions, algorithm)
     if conditions.resumes:
         again = _logged(rng, trainer, latent, conditions, algorithm)
@@ -120,6 +126,12 @@ def simulate(
             "log": "log.jsonl",
         },
     )
+
+
+def _unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    hint = f" Did you mean {', '.join(near)}?" if near else ""
+    return UnknownNameError(f"Unknown {kind} {name!r}.{hint} `holter simulate --list` shows them all.")
 
 
 def _plant(

@@ -7,7 +7,6 @@ the file says how many and why. Training never hears of it.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import threading

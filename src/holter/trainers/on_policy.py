@@ -5,8 +5,8 @@ A subclass says how completions become micro-batches (`collect`) and what is min
 
 from __future__ import annotations
 
-import inspect
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +26,10 @@ from holter.trainers.prompts import GenerationBatches, PromptStream, PromptToken
 from holter.trainers.reporting import Progress, Report
 from holter.trainers.rewards import Rewards, Texts
 from holter.trainers.rollout import Completions, Sampling, sample
-from holter.trainers.scoring import score, sequences
+from holter.trainers.scoring import by_length, score, sequences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from torch import Tensor, nn
     from transformers import PreTrainedModel, TrainerControl, TrainerState
@@ -77,18 +77,17 @@ class OnPolicyTrainer(Trainer):
         self.rewards = Rewards(
             reward_funcs, args, self.tokens, reward_processing_classes, args.per_device_train_batch_size
         )
-        evaluated = [eval_dataset, perplexity_dataset, preference_dataset]
         if alignment_scorers and eval_dataset is None:
             raise SettingsError("alignment_scorers judge completions of held-out prompts: pass them as eval_dataset")
         # What transformers would report to itself is reported by sinks here.
         trackers, args.report_to = args.report_to, []
         try:
             super().__init__(
-                model=policy,
+                model=self.trainable(policy),
                 args=args,
                 data_collator=list,
                 train_dataset=train_dataset,
-                eval_dataset=eval_dataset if any(e is not None for e in evaluated[:1]) else _first(evaluated),
+                eval_dataset=_first([eval_dataset, perplexity_dataset, preference_dataset]),
                 processing_class=tokenizer,
                 callbacks=[*(callbacks or []), _Lifecycle(self)],
                 optimizers=optimizers,
@@ -121,14 +120,16 @@ class OnPolicyTrainer(Trainer):
             preferences=preference_dataset,
         )
         self.rollout: Rollout | None = None
+        self._extra: dict[str, list[object]] = {}
         self.micro_steps = 0
-        self._logged_at = 0
         self._resumed_folder: Path | None = None
         # Processes that sample the same prompts must not sample the same completions.
         set_seed(args.seed, device_specific=True)
 
     # What a subclass says.
 
+    prompt_batches: type[GenerationBatches] = GenerationBatches
+    """How prompts come in batches."""
     group_size: int
     """Completions of each prompt."""
     generation_size: int
@@ -137,6 +138,15 @@ class OnPolicyTrainer(Trainer):
     """Micro-batches of one generation on each process."""
     passes: int
     """How often a generation is gone through."""
+
+    @property
+    def policy(self) -> Any:  # noqa: ANN401
+        """The policy itself, not wrapped in anything."""
+        return self.model
+
+    def trainable(self, policy: PreTrainedModel) -> nn.Module:
+        """What is optimised: the policy, and whatever is trained along with it. Called before the policy is placed."""
+        return policy
 
     def collect(self, rows: Sequence[Row]) -> Rollout:
         """Sample completions of these prompts, score them, and say what is to be learned from them."""
@@ -160,7 +170,7 @@ class OnPolicyTrainer(Trainer):
         if not hasattr(self.train_dataset, "__len__"):
             stream = PromptStream(self.train_dataset, **sizes)
             return DataLoader(stream, batch_size=None, collate_fn=self._rows)
-        order = GenerationBatches(
+        order = self.prompt_batches(
             len(self.train_dataset), shuffle=self.args.shuffle_dataset, seed=self.args.seed, **sizes
         )
         return _Prompts(
@@ -179,7 +189,7 @@ class OnPolicyTrainer(Trainer):
 
     def complete(self, prompts: Sequence[list[int]]) -> Completions:
         """Sample a completion of each prompt from the policy."""
-        model = self.model_wrapped if self.sampling.synchronised else self.accelerator.unwrap_model(self.model)
+        model = self.model_wrapped if self.sampling.synchronised else self.policy
         size = self.args.decode_batch_size or len(prompts)
         with self.accelerator.autocast():
             parts = [
@@ -204,15 +214,11 @@ class OnPolicyTrainer(Trainer):
 
         Like lengths go together, which saves padding.
         """
-        size = self.args.per_device_train_batch_size
-        order = sorted(range(len(completions)), key=lambda i: len(prompts[i]) + len(completions[i]))
-        longest = max(map(len, completions))
-        out = torch.zeros((len(completions), longest), device=self.args.device)
-        adapted = self.accelerator.unwrap_model(self.model)
+        lengths = [len(p) + len(c) for p, c in zip(prompts, completions, strict=True)]
+        out = torch.zeros((len(completions), max(map(len, completions))), device=self.args.device)
         model = self.reference if self.reference is not None else self.model_wrapped
-        with torch.no_grad(), as_reference(adapted) if self.reference is None else torch.no_grad():
-            for first in range(0, len(order), max(1, size // 2)):
-                rows = order[first : first + max(1, size // 2)]
+        with torch.no_grad(), as_reference(self.policy) if self.reference is None else nullcontext():
+            for rows in by_length(lengths, self.args.per_device_train_batch_size):
                 batch = sequences(
                     [prompts[i] for i in rows],
                     [completions[i] for i in rows],
@@ -225,9 +231,9 @@ class OnPolicyTrainer(Trainer):
 
     def keep_reference(self) -> None:
         """Keep the policy as it is now for reference; an adapted one is there already, with its adapter off."""
-        if is_adapted(self.model):
+        if is_adapted(self.policy):
             return
-        reference = frozen_copy(self.model)
+        reference = frozen_copy(self.policy)
         if self.args.disable_dropout:
             without_dropout(reference)
         self.reference = self.accelerator.prepare_model(reference, evaluation_mode=True)
@@ -247,7 +253,7 @@ class OnPolicyTrainer(Trainer):
             if callable(getattr(self.optimizer, "train", None)):
                 self.optimizer.train()
             if self.rollout is None or self.micro_steps % (self.parts * self.passes) == 0:
-                self._extra: dict[str, list[object]] = {}
+                self._extra = {}
                 self.rollout = self.collect(inputs)
             batch = self.rollout.part(
                 self.micro_steps % self.parts, pad=self.sampling.pad, step=self.state.global_step

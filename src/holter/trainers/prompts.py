@@ -131,3 +131,28 @@ class GenerationBatches:
             repeated = [i for i in order[first : first + self.prompts] for _ in range(self.group)]
             for _ in range(self.repeats):
                 yield repeated[self.mine]
+
+
+class PromptStream(torch.utils.data.IterableDataset):  # type: ignore[type-arg]
+    """Like `GenerationBatches`, of a dataset that can only be gone through in order: batches of rows."""
+
+    def __init__(self, rows: Any, *, group: int, batch: int, repeats: int, rank: int, ranks: int) -> None:  # noqa: ANN401
+        """Stream from `rows`; the arguments are those of `GenerationBatches`."""
+        self.rows, self.group, self.repeats = rows, group, repeats
+        self.prompts = batch // group
+        self.mine = slice(rank * (batch // ranks), (rank + 1) * (batch // ranks))
+
+    def set_epoch(self, epoch: int) -> None:
+        """Order of the next pass, where the dataset has orders."""
+        if hasattr(self.rows, "set_epoch"):
+            self.rows.set_epoch(epoch)
+
+    def __iter__(self) -> Iterator[list[Row]]:
+        waiting: list[Row] = []
+        for row in self.rows:
+            waiting.append(row)
+            if len(waiting) == self.prompts:
+                repeated = [r for r in waiting for _ in range(self.group)]
+                for _ in range(self.repeats):
+                    yield repeated[self.mine]
+                waiting = []

@@ -12,20 +12,25 @@ import inspect
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import torch
+from torch import nn
 from transformers import DynamicCache
 
 from holter.errors import HolterError
+from holter.trainers.decoder import Decoder, agrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torch import Tensor, nn
+    from torch import Tensor
 
+_CHECKED: WeakKeyDictionary[nn.Module, bool] = WeakKeyDictionary()
+"""Whether a `Decoder` does what the model does, by model; those it was not tried with are not there."""
 LOOK_EVERY = 8
-"""Tokens between two looks at which completions have ended."""
-LEAVE_BELOW = 0.8
+"""Tokens between two looks at which completions have ended, where looking means waiting for the device."""
+LEAVE_BELOW = 0.75
 """Share of running completions below which the ended ones leave the batch: leaving costs a copy of the cache."""
 
 
@@ -104,7 +109,8 @@ def sample(model: nn.Module, prompts: Sequence[list[int]], sampling: Sampling, d
     ends = set(sampling.ends)
     lists = [_until_end(row, ends) for row in table]
     longest = max(map(len, lists))
-    return Completions(lists, finished, logprobs[:, :longest])
+    real = torch.arange(longest).unsqueeze(0) < torch.tensor([len(row) for row in lists]).unsqueeze(-1)
+    return Completions(lists, finished, logprobs[:, :longest].where(real.to(device, non_blocking=True), 0.0))
 
 
 def _until_end(row: list[int], ends: set[int]) -> list[int]:
@@ -119,43 +125,53 @@ def _sample(
     unique, copies = _runs(prompts)
     ids, mask = left_padded(unique, sampling.pad, device)
     step = _Stepper(model, sampling.max_tokens)
-    logits = step(ids, mask, (mask.cumsum(-1) - 1).clamp(min=0))
+    logits = step.read(ids, mask)
     if len(unique) < rows:
         at = torch.repeat_interleave(torch.arange(len(unique)), torch.tensor(copies)).to(device)
         step.select(at)
         logits, mask, ids = logits[at], mask[at], ids[at]
-    padded = bool(len(set(map(len, prompts))) > 1)
+    step.begin()
+    width, look_every = ids.shape[1], 1 if device.type == "cpu" else LOOK_EVERY
+    padded = len(set(map(len, unique))) > 1
+    whole = torch.cat([mask.bool(), mask.new_ones((rows, sampling.max_tokens), dtype=torch.bool)], 1)
     position = mask.sum(-1)
     out = torch.full((rows, sampling.max_tokens), sampling.pad, device=device)
     logprobs = torch.zeros((rows, sampling.max_tokens), device=device)
-    running = torch.arange(rows, device=device)
-    ended_all = torch.zeros(rows, dtype=torch.bool, device=device)
-    ended = ended_all.clone()
-    ends = torch.tensor(sampling.ends, device=device)
-    seen = torch.cat([ids, out], 1) if sampling.repetition_penalty != 1 else None
-    for t in range(sampling.max_tokens):
-        token, logprob = _next(logits, sampling, None if seen is None else seen[running, : ids.shape[1] + t])
-        token = token.where(~ended, sampling.pad)
-        out[running, t] = token
-        logprobs[running, t] = logprob.where(~ended, 0.0)
-        if seen is not None:
-            seen[running, ids.shape[1] + t] = token
-        ended = ended | torch.isin(token, ends) if t == 0 else ended.logical_or(torch.isin(token, ends))
+    running, ended = torch.arange(rows, device=device), torch.zeros(rows, dtype=torch.bool, device=device)
+    ended_all = ended.clone()
+    first, news = 0, []
+
+    def settle() -> None:
+        """Write what was sampled since the completions that run were last settled."""
+        out[running, first : first + len(news)] = torch.stack([token for token, _ in news], 1)
+        logprobs[running, first : first + len(news)] = torch.stack([logprob for _, logprob in news], 1)
         ended_all[running] = ended
+
+    for t in range(sampling.max_tokens):
+        seen = None
+        if sampling.repetition_penalty != 1:
+            told = [out[running, :first], *(token.unsqueeze(-1) for token, _ in news)]
+            seen = torch.cat([ids[running], *told], 1)
+        # What a completion "samples" after its end is cut off afterwards: cheaper than holding it still meanwhile.
+        token, logprob = _next(logits, sampling, seen)
+        news.append((token, logprob))
+        for end in sampling.ends:
+            ended = ended | (token == end)
         if t + 1 == sampling.max_tokens:
             break
-        if (t + 1) % LOOK_EVERY == 0:
-            left = (~ended).nonzero().squeeze(-1)
-            if _all_done(left.numel(), sampling, device):
+        if (t + 1) % look_every == 0:
+            left = running.numel() - int(ended.sum())
+            if _all_done(left, sampling, device):
                 break
-            if 0 < left.numel() < LEAVE_BELOW * running.numel():
-                step.select(left)
-                running, token, ended, position, mask = (
-                    x[left] for x in (running, token, ended, position, mask)
-                )
-        mask = torch.cat([mask, mask.new_ones((mask.shape[0], 1))], 1)
-        logits = step(token.unsqueeze(-1), mask if padded else None, position.unsqueeze(-1))
+            if 0 < left < LEAVE_BELOW * running.numel():
+                settle()
+                first, news = t + 1, []
+                rest = (~ended).nonzero().squeeze(-1)
+                step.select(rest)
+                running, token, ended, position, whole = (x[rest] for x in (running, token, ended, position, whole))
+        logits = step(token, whole[:, : width + t + 1] if padded else None, position)
         position = position + 1
+    settle()
     return out, logprobs, ended_all
 
 
@@ -170,7 +186,7 @@ def _next(logits: Tensor, sampling: Sampling, seen: Tensor | None) -> tuple[Tens
         probabilities = _allowed(logits, sampling, seen)
     # The least of exponential variates with these rates: a sample, without the checks that make `multinomial` wait for the
     # device and crash on NaN.
-    token = (probabilities / torch.empty_like(probabilities).exponential_()).argmax(-1)
+    token = torch.empty_like(probabilities).exponential_().reciprocal_().mul_(probabilities).argmax(-1)
     return token, logprobs.gather(-1, token.unsqueeze(-1)).squeeze(-1)
 
 
@@ -195,21 +211,41 @@ def _allowed(logits: Tensor, sampling: Sampling, seen: Tensor | None) -> Tensor:
 
 
 class _Stepper:
-    """Passes of the model that remember what they have read."""
+    """Passes of the model that remember what they have read: the model's own over prompts, then a `Decoder`'s if it can."""
 
     def __init__(self, model: nn.Module, room: int) -> None:
-        self.model = model
+        self.model, self.room = model, room
         inner = getattr(model, "module", model)
-        self.config = getattr(inner, "config", None)
         base = inner.get_base_model() if hasattr(inner, "get_base_model") else inner
         accepted = inspect.signature(base.forward).parameters
         self.cache_name = "cache" if "cache" in accepted else "past_key_values"
         self.options: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
         self.cache: Any = DynamicCache(config=getattr(base, "config", None))
-        self.room = room
+        self.decoder: Decoder | None = None
 
-    def __call__(self, ids: Tensor, mask: Tensor | None, positions: Tensor) -> Tensor:
-        """Logits after the last token. Shape ``(B, V)``."""
+    def read(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Logits after the prompts. Shape ``(B, V)``."""
+        return self._pass(ids, mask, (mask.cumsum(-1) - 1).clamp(min=0))
+
+    def begin(self) -> None:
+        """Get ready for decoding, when it is settled which completions there are."""
+        if _CHECKED.get(self.model, True):
+            self.decoder = Decoder.of(self.model, self.cache, self.room)
+
+    def __call__(self, token: Tensor, mask: Tensor | None, position: Tensor) -> Tensor:
+        """Logits after one more token of each completion. Shape ``(B, V)``."""
+        if self.decoder is None:
+            return self._pass(token.unsqueeze(-1), mask, position.unsqueeze(-1))
+        logits = self.decoder(token, mask, position)
+        if self.model not in _CHECKED:
+            own = self._pass(token.unsqueeze(-1), mask, position.unsqueeze(-1))
+            _CHECKED[self.model] = agrees(logits, own)
+            if not _CHECKED[self.model]:
+                self.decoder = None
+            return own
+        return logits
+
+    def _pass(self, ids: Tensor, mask: Tensor | None, positions: Tensor) -> Tensor:
         out = self.model(
             input_ids=ids,
             attention_mask=mask,
@@ -218,11 +254,15 @@ class _Stepper:
             **{self.cache_name: self.cache},
             **self.options,
         )
-        return out.logits[:, -1]
+        logits: Tensor = out.logits[:, -1]
+        return logits
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these completions only; a row may occur several times."""
-        self.cache.batch_select_indices(rows)
+        """Go on with these completions only; before decoding a row may occur several times."""
+        if self.decoder is not None:
+            self.decoder.select(rows)
+        else:
+            self.cache.batch_select_indices(rows)
 
 
 def left_padded(rows: Sequence[list[int]], pad: int, device: torch.device) -> tuple[Tensor, Tensor]:

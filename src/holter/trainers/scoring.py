@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from torch import Tensor, nn
+
+
+PASS_TOKENS = 1024
+"""Tokens of a pass from which on cutting it in two costs less than padding the shorter half."""
 
 
 @dataclass(frozen=True)
@@ -62,37 +66,55 @@ def sequences(
         pad: Token of the padding.
         padding: Its side.
     """
-    rows = [[*p, *c] for p, c in zip(prompts, completions, strict=True)]
-    width, longest = max(map(len, rows)), max(1, *map(len, completions))
-    ids = torch.full((len(rows), width), pad)
-    mask = torch.zeros((len(rows), longest), dtype=torch.bool)
-    targets = torch.full((len(rows), longest), pad)
-    real = torch.zeros((len(rows), width), dtype=torch.long)
-    before, within = [], []
-    for i, (row, prompt, completion) in enumerate(zip(rows, prompts, completions, strict=True)):
-        shift = width - len(row) if padding == "left" else 0
-        ids[i, shift : shift + len(row)] = torch.tensor(row)
-        real[i, shift : shift + len(row)] = 1
-        targets[i, : len(completion)] = torch.tensor(completion, dtype=torch.long)
-        mask[i, : len(completion)] = True
-        first = i * width + shift + len(prompt) - 1
-        before += range(first, first + len(completion))
-        within += range(i * longest, i * longest + len(completion))
-    positions = (real.cumsum(-1) - 1).clamp(min=0)
+    before_it = torch.tensor([len(p) for p in prompts])
+    lengths = torch.tensor([len(c) for c in completions])
+    width, longest = int((before_it + lengths).max()), max(1, int(lengths.max()))
     left = padding == "left"
+    rows, real, targets = [], [], []
+    for prompt, completion in zip(prompts, completions, strict=True):
+        row, gap = [*prompt, *completion], [0] * (width - len(prompt) - len(completion))
+        filling = [pad] * len(gap)
+        rows.append([*filling, *row] if left else [*row, *filling])
+        real.append([*gap, *[1] * len(row)] if left else [])
+        targets.append([*completion, *[pad] * (longest - len(completion))])
+    mask = torch.arange(longest).unsqueeze(0) < lengths.unsqueeze(-1)
+    within = mask.flatten().nonzero().squeeze(-1)
+    starts = torch.arange(len(rows)) * width + (width - lengths if left else before_it) - 1
+    before = (starts.unsqueeze(-1) + torch.arange(longest)).flatten()[within]
+    attention = torch.tensor(real) if left else None
+    positions = None if attention is None else (attention.cumsum(-1) - 1).clamp(min=0)
 
-    def moved(tensor: Tensor) -> Tensor:
-        return tensor.to(device, non_blocking=True)
+    def moved(tensor: Tensor | None) -> Any:  # noqa: ANN401
+        return None if tensor is None else tensor.to(device, non_blocking=True)
 
     return Sequences(
-        ids=moved(ids),
-        attention=moved(real) if left else None,
-        positions=moved(positions) if left else None,
-        targets=moved(targets),
+        ids=moved(torch.tensor(rows)),
+        attention=moved(attention),
+        positions=moved(positions),
+        targets=moved(torch.tensor(targets)),
         mask=moved(mask),
-        before=moved(torch.tensor(before, dtype=torch.long)),
-        within=moved(torch.tensor(within, dtype=torch.long)),
+        before=moved(before),
+        within=moved(within),
     )
+
+
+def by_length(lengths: Sequence[int], most: int) -> list[list[int]]:
+    """Which sequences go through the model together: like lengths, so that little is padding.
+
+    Args:
+        lengths: Tokens of each sequence.
+        most: Most sequences of one pass.
+
+    Returns:
+        Places of the sequences of each pass: few long ones or many short ones, `PASS_TOKENS` tokens where that many are left.
+    """
+    order = sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True)
+    passes: list[list[int]] = []
+    while order:
+        size = max(1, min(most, PASS_TOKENS // lengths[order[0]]))
+        passes.append(order[:size])
+        order = order[size:]
+    return passes
 
 
 def score(model: nn.Module, batch: Sequences, *, temperature: float, entropy_gradient: bool = False) -> TokenScores:
@@ -122,6 +144,15 @@ def completion_logits(model: nn.Module, batch: Sequences) -> Tensor:
     return logits.reshape(-1, logits.shape[-1])
 
 
+def hidden_states(model: nn.Module, batch: Sequences) -> Tensor:
+    """What the head would get for each completion token, for a loss that applies the head itself. Shape ``(B, T, H)``."""
+    found: list[Tensor] = []
+    with _head_on(model, batch.before, seen=found):
+        model(input_ids=batch.ids, attention_mask=batch.attention, position_ids=batch.positions, use_cache=False)
+    flat = found[0].new_zeros((batch.mask.numel(), found[0].shape[-1]))
+    return flat.index_put((batch.within,), found[0]).view(*batch.mask.shape, -1)
+
+
 def spread(values: Tensor, batch: Sequences) -> Tensor:
     """Values of tokens, ``(N,)``, in their places in ``(B, T)``; 0 elsewhere."""
     flat = values.new_zeros(batch.mask.numel()).index_put((batch.within,), values)
@@ -129,21 +160,25 @@ def spread(values: Tensor, batch: Sequences) -> Tensor:
 
 
 @contextmanager
-def _head_on(model: nn.Module, rows: Tensor) -> Iterator[None]:
-    """The model's head applied to these rows of its flattened input."""
+def _head_on(model: nn.Module, rows: Tensor, seen: list[Tensor] | None = None) -> Iterator[None]:
+    """The model's head applied to these rows of its flattened input; where they are only to be seen, to one of them."""
 
     def pick(_: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         hidden, *rest = given
-        return (hidden.reshape(1, -1, hidden.shape[-1])[:, rows], *rest)
+        picked = hidden.reshape(-1, hidden.shape[-1])[rows]
+        if seen is not None:
+            seen.append(picked)
+            picked = picked[:1]
+        return (picked.unsqueeze(0), *rest)
 
-    handle = _head(model).register_forward_pre_hook(pick)
+    handle = head_of(model).register_forward_pre_hook(pick)
     try:
         yield
     finally:
         handle.remove()
 
 
-def _head(model: nn.Module) -> nn.Module:
-    inner = getattr(model, "module", model)
-    head: nn.Module = inner.get_output_embeddings()
+def head_of(model: nn.Module) -> nn.Module:
+    """The layer that makes logits, of a model wrapped or not."""
+    head: nn.Module = getattr(model, "module", model).get_output_embeddings()
     return head

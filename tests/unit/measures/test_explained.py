@@ -31,5 +31,8 @@ def test_parts_of_micro_batches_give_the_explained_variance_of_the_batch():
     mask = torch.rand(6, 10, generator=generator) < 0.7
     values[~mask] = float("nan")
     whole = explained_variance(values.double(), returns.double(), mask).item()
-    lanes = [tuple(t.item() for t in explained_parts(values[i : i + 2], returns[i : i + 2], mask[i : i + 2])) for i in (0, 2, 4)]
+    lanes = [
+        tuple(t.item() for t in explained_parts(values[i : i + 2], returns[i : i + 2], mask[i : i + 2]))
+        for i in (0, 2, 4)
+    ]
     assert EXPLAINED_VARIANCE.finish(EXPLAINED_VARIANCE.fold(lanes)) == pytest.approx(whole, rel=1e-6)

@@ -5,7 +5,10 @@ import sys
 
 
 def test_importing_the_signals_imports_no_torch():
-    code = "import sys, holter.signals, holter.recorder.recorder, holter.sinks.registry as r; r.all_trackers(); print('torch' in sys.modules)"
+    code = (
+        "import sys, holter.signals, holter.recorder.recorder, holter.sinks.registry as registry;"
+        "registry.all_trackers(); print('torch' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

@@ -71,7 +71,9 @@ def test_gradients_equal_those_of_the_plain_formulas(temperature, masked):
 def test_the_gradient_passes_the_numerical_check():
     logits, tokens = make((2, 3, 7), dtype=torch.float64)
     logits.requires_grad_()
-    assert torch.autograd.gradcheck(lambda x: logprobs_and_entropy(x, tokens, temperature=0.8, entropy_gradient=True), logits)
+    assert torch.autograd.gradcheck(
+        lambda x: logprobs_and_entropy(x, tokens, temperature=0.8, entropy_gradient=True), logits
+    )
 
 
 def test_entropy_has_no_gradient_unless_asked_for():

@@ -29,7 +29,9 @@ def lanes_of(kind, value):
 
 
 def same(one, other):
-    return all(a == b or (math.isnan(a) and math.isnan(b)) or a == pytest.approx(b) for a, b in zip(one, other, strict=True))
+    return all(
+        a == b or (math.isnan(a) and math.isnan(b)) or a == pytest.approx(b) for a, b in zip(one, other, strict=True)
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.name)

@@ -16,7 +16,15 @@ from holter.recorder.recorder import Recorder  # noqa: E402
 from holter.recorder.window import RecordError  # noqa: E402
 from tests.unit.recorder.test_recorder import Memory, batch, record_all  # noqa: E402
 
-COLLECTIVES = ("all_gather", "all_gather_object", "all_gather_into_tensor", "all_reduce", "gather", "broadcast", "barrier")
+COLLECTIVES = (
+    "all_gather",
+    "all_gather_object",
+    "all_gather_into_tensor",
+    "all_reduce",
+    "gather",
+    "broadcast",
+    "barrier",
+)
 
 
 def process(rank, folder, results):

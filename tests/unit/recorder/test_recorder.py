@@ -184,7 +184,18 @@ def test_rows_reach_every_sink_with_times_that_rise():
 class Syncs:
     """Counts what makes the host wait for the device."""
 
-    METHODS = ("item", "tolist", "cpu", "numpy", "__bool__", "__float__", "__int__", "__index__", "nonzero", "__array__")
+    METHODS = (
+        "item",
+        "tolist",
+        "cpu",
+        "numpy",
+        "__bool__",
+        "__float__",
+        "__int__",
+        "__index__",
+        "nonzero",
+        "__array__",
+    )
 
     def __init__(self, monkeypatch):
         self.seen = Counter()

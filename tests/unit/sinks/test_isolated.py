@@ -60,10 +60,10 @@ def row(step):
     return {"time": float(step), "loss": 0.5}
 
 
-def down_until(event, error=ConnectionError("no route to host")):
+def down_until(event):
     def refuse(call, step):
         if not event.is_set():
-            raise error
+            raise ConnectionError("no route to host")
 
     return refuse
 
@@ -116,11 +116,11 @@ def test_nothing_a_tracker_raises_reaches_training_or_ends_its_thread(error):
 
 
 def test_an_error_that_cannot_say_what_it_is_is_survived():
-    class Mute(Exception):
+    class MuteError(Exception):
         def __str__(self):
             raise ValueError
 
-    tracker = Tracker(lambda call, step: (_ for _ in ()).throw(Mute()) if step == 1 else None)
+    tracker = Tracker(lambda call, step: (_ for _ in ()).throw(MuteError()) if step == 1 else None)
     sink = isolated(tracker)
     sink.write(1, row(1))
     sink.write(2, row(2))

@@ -100,7 +100,10 @@ def test_event_files_hold_what_was_logged(tmp_path):
     read = EventAccumulator(str(tmp_path / "tb"))
     read.Reload()
     assert sorted(read.Tags()["scalars"]) == ["eval/reward", "train/kl", "train/loss"]
-    assert [(e.wall_time, e.step, e.value) for e in read.Scalars("train/loss")] == [(100.0, 1, 0.5), (101.0, 2, math.inf)]
+    assert [(e.wall_time, e.step, e.value) for e in read.Scalars("train/loss")] == [
+        (100.0, 1, 0.5),
+        (101.0, 2, math.inf),
+    ]
     assert math.isnan(read.Scalars("train/kl")[0].value)
     assert b'"beta": 0.1' in read.Tensors("args/text_summary")[0].tensor_proto.string_val[0]
 
@@ -108,7 +111,12 @@ def test_event_files_hold_what_was_logged(tmp_path):
 @pytest.mark.slow
 def test_an_offline_wandb_run_holds_what_was_logged(tmp_path, monkeypatch):
     pytest.importorskip("wandb")
-    for name, value in (("MODE", "offline"), ("SILENT", "true"), ("DATA_DIR", str(tmp_path)), ("CACHE_DIR", str(tmp_path))):
+    for name, value in (
+        ("MODE", "offline"),
+        ("SILENT", "true"),
+        ("DATA_DIR", str(tmp_path)),
+        ("CACHE_DIR", str(tmp_path)),
+    ):
         monkeypatch.setenv(f"WANDB_{name}", value)
     to = Destination(folder=tmp_path, project="p", rename=as_transformers)
     (sink,) = sinks_for(chosen("wandb")[0], to)

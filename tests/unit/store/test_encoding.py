@@ -44,7 +44,9 @@ def test_every_number_comes_back_exactly(row):
             assert found == value or (math.isnan(found) and math.isnan(value))
 
 
-@given(st.recursive(st.floats() | st.text(max_size=5) | st.none() | st.integers() | st.booleans(), st.lists, max_leaves=5))
+@given(
+    st.recursive(st.floats() | st.text(max_size=5) | st.none() | st.integers() | st.booleans(), st.lists, max_leaves=5)
+)
 def test_any_value_makes_one_strict_line(value):
     line = encode({"value": value})
     assert line.endswith(b"\n")

@@ -37,7 +37,18 @@ def test_outside_git_there_is_no_state(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    ["hub_token", "HF_TOKEN", "WANDB_API_KEY", "api-key", "--hub-token", "db_password", "aws_secret_access_key", "client_secret", "push_to_hub_token", "token"],
+    [
+        "hub_token",
+        "HF_TOKEN",
+        "WANDB_API_KEY",
+        "api-key",
+        "--hub-token",
+        "db_password",
+        "aws_secret_access_key",
+        "client_secret",
+        "push_to_hub_token",
+        "token",
+    ],
 )
 def test_secrets_are_known_by_their_names(name):
     assert names_secret(name)
@@ -45,7 +56,17 @@ def test_secrets_are_known_by_their_names(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["max_tokens", "eos_token", "pad_token_id", "num_tokens", "stop_token", "tokenizer", "bos_token", "reward_keys", "key"],
+    [
+        "max_tokens",
+        "eos_token",
+        "pad_token_id",
+        "num_tokens",
+        "stop_token",
+        "tokenizer",
+        "bos_token",
+        "reward_keys",
+        "key",
+    ],
 )
 def test_tokens_of_text_are_no_secrets(name):
     assert not names_secret(name)

@@ -25,7 +25,7 @@ With independent samples of success rate p, a group of G agrees with probability
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -86,14 +86,17 @@ class DuplicateCompletions(Detector):
         if shortest is None or longest is None or groups is None:
             return
         high, cut = on_rows(longest, shortest.at), on_rows(run.get("truncation"), shortest.at)
-        agree = on_rows(replace(groups.series, values=groups.share), shortest.at)
+        agree = np.full(len(shortest), np.nan)
+        i = np.searchsorted(groups.at, shortest.at)
+        there = (i < len(groups.at)) & (groups.at[np.minimum(i, len(groups.at) - 1)] == shortest.at)
+        agree[there] = groups.share[i[there]]
         with np.errstate(all="ignore"):
             equal = (shortest.values == high) & (high > 0) & (agree >= self.agree) & ~(cut >= 0.5)
         for episode in episodes(persist(equal, self.rows, self.rows)):
             first = episode.raised - self.rows + 1
             shown = sorted({first, episode.last})
             pairs = [int(longest.upto(shortest.at[[i]])[0]) for i in shown]
-            quoted = [int(groups.series.upto(shortest.at[[i]])[0]) for i in shown]
+            quoted = [int(np.searchsorted(groups.at, shortest.at[i])) for i in shown]
             yield self.finding(
                 Severity.WARNING if episode.active or episode.last - first >= 20 else Severity.INFO,
                 Confidence.STRONG,
@@ -107,7 +110,7 @@ class DuplicateCompletions(Detector):
                 evidence=[
                     quote(shortest, shown, "the shortest completion"),
                     quote(longest, pairs, "the longest completion"),
-                    quote(groups.series, quoted, groups.says),
+                    *groups.quotes(quoted),
                 ],
                 advice=ADVICE,
                 alternatives=[ONE_WORD],

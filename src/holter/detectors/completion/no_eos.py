@@ -89,7 +89,7 @@ class NoEos(Detector):
             yield from self._none(run, count.finite(), "no completion of the batch contains an EOS token")
             yield from self._too_many(run, count.finite())
         ended = run.get("eos_fraction")
-        if count is None and ended is not None:
+        if ended is not None:
             yield from self._none(run, ended.finite(), "no completion ended by itself")
         cut = run.get("truncation")
         if cut is not None:

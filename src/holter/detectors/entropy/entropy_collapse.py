@@ -41,6 +41,7 @@ from holter.detectors.reward.company import MOVES, company
 from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
 from holter.detectors.statistics.episodes import episodes, onset, persist
+from holter.detectors.statistics.latch import latched
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 
@@ -93,13 +94,13 @@ class EntropyCollapse(Detector):
         start = np.concatenate((start, np.full(max(len(x) - 5, 0), start[-1])))
         low = self._low(entropy, usual, start)
         fallen = np.zeros(len(x), bool)
-        if len(x) > 20:
+        if len(x) > 20 and (usual < self.left * start).any():  # the tests below are costly
             y = np.maximum(x, 1e-6)
             fallen = breaks_trend(y, z=self.z, ratio=self.ratio, up=False, log=True, floor=0.02)
             fallen |= leaves_level(y, factor=self.lag, up=False)
             fallen[:20] = False
             # Once it has broken, it stays collapsed while it stays low.
-            fallen = _while_low(fallen & (usual < self.left * start), usual < self.left * start)
+            fallen = latched(fallen, usual < self.left * start)
         flags = (fallen | low) & ~entropy.empty
         progress = Progress.of(run)
         rises = np.zeros(len(x), bool)
@@ -156,7 +157,7 @@ class EntropyCollapse(Detector):
             severity = Severity.INFO
         elif low[last] and others:
             severity = Severity.CRITICAL
-        now = float(usual[k])
+        now = float(usual[last])
         title = (
             f"{series.metric} is {number(now)} {entropy.unit} from the first rows on: hardly a choice is left"
             if from_start
@@ -177,7 +178,7 @@ class EntropyCollapse(Detector):
             evidence=[
                 quote(
                     series,
-                    sorted({max(began - 1, 0), k}),
+                    sorted({max(began - 1, 0), k, last}),
                     f"{number(100 * now / max(float(start[k]), 1e-12))} % of the start",
                 ),
                 *others,
@@ -186,12 +187,3 @@ class EntropyCollapse(Detector):
             alternatives=ALTERNATIVES,
             against=["the reward rises or is near its largest: entropy is being spent on it"] if paid else (),
         )
-
-
-def _while_low(broken: NDArray[np.bool_], low: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Stretches of `low` from their first `broken` point on. Shape ``(n,)``."""
-    position = np.arange(len(low))
-    high_before = np.maximum.accumulate(np.where(low, -1, position))
-    broken_before = np.maximum.accumulate(np.where(broken, position, -1))
-    out: NDArray[np.bool_] = low & (broken_before > high_before)
-    return out

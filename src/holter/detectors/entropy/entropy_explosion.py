@@ -35,7 +35,8 @@ from holter.detectors.reward.company import MOVES, company
 from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
 from holter.detectors.statistics.episodes import episodes, onset
-from holter.detectors.statistics.rolling import trailing_median
+from holter.detectors.statistics.hold import hold
+from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 
 if TYPE_CHECKING:
@@ -83,37 +84,43 @@ class EntropyExplosion(Detector):
         before = trailing_median(x, 40, lag=5, least=8)
         with np.errstate(invalid="ignore"):
             far = usual - before > self.shift
+            far &= usual > min(self.ratio, self.lag) * running_min(usual, lag=5)
+            if not far.any():  # the tests below are costly, and pass nothing that this does not
+                return
             flags = breaks_trend(x, z=self.z, ratio=self.ratio, log=True, floor=0.03)
             flags |= leaves_level(x, factor=self.lag, extreme=1.1)
         flags &= far
         flags[:20] = False
         progress = Progress.of(run)
         rises = progress.trend(series.at) > 2.5 if progress is not None else np.zeros(len(x), bool)
-        for episode in episodes(flags):
+        for episode in episodes(hold(flags, x)):
             k = episode.raised
             began, low, late = onset(np.log(x), k)
             first, raised = int(series.at[began]), int(series.at[k])
             others = company(run, max(first - 1, 0), raised, leave_out=("entropy",))
             longer = any(e.key.startswith("completions/") and e.values[-1] > e.values[0] for e in others)
-            stays = not episode.active and float(np.median(usual[-5:])) > 0.5 * float(before[k] + usual[k])
-            active = episode.active or stays
             severity = Severity.CRITICAL if longer else Severity.WARNING
-            if rises[k] or not active:
+            if rises[k] or not episode.active:
                 severity = Severity.INFO
             yield self.finding(
                 severity,
                 Confidence.STRONG if others else Confidence.MODERATE,
-                f"{series.metric} rises from about {number(float(before[k]))} to {number(float(usual[k]))} {entropy.unit}"
+                f"{series.metric} rises from about {number(float(before[k]))} to "
+                f"{number(float(usual[episode.last]))} {entropy.unit}"
                 + (", and the reward rises too" if rises[k] else "")
-                + ("" if active else "; it came back"),
+                + ("" if episode.active else "; it came back"),
                 run=run,
                 first=first,
-                last=len(run) - 1 if stays else int(series.at[episode.last]),
+                last=int(series.at[episode.last]),
                 raised=raised,
                 onset=(int(series.at[low]), int(series.at[late])),
-                active=active,
+                active=episode.active,
                 evidence=[
-                    quote(series, [max(began - 1, 0), k], "far above the line through the points before"),
+                    quote(
+                        series,
+                        sorted({max(began - 1, 0), k, episode.last}),
+                        "far above the line through the points before",
+                    ),
                     *others,
                 ],
                 advice=ADVICE,

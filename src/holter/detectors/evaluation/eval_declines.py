@@ -73,7 +73,7 @@ class EvalDeclines(Detector):
     needs: ClassVar = (Need(concepts=(*SCORES, *SAME), points=3, split="any", log="an evaluation, from step 0 on"),)
     uses: ClassVar = ("reward", *(m.concept for m in MOVES))
 
-    ratio: float = limit(12.0, unit="likelihood ratio", help="needs a clearer fall", low=4.0)
+    ratio: float = limit(20.0, unit="likelihood ratio", help="needs a clearer fall", low=4.0)
     share: float = limit(0.4, unit="of the gain", help="needs a larger fall", low=0.0, high=1.0)
     part: float = limit(0.07, unit="of the best level", help="needs a larger fall", low=0.0, high=1.0)
     z: float = limit(6.0, unit="standard errors", help="dense evidence: needs a clearer fall", low=2.0)
@@ -127,14 +127,11 @@ class EvalDeclines(Detector):
         paid: bool,
     ) -> Finding:
         peak, raised = int(score.at[fall.peak]), int(score.at[fall.raised])
-        began = int(score.at[fall.began])
+        after, began = int(score.at[fall.began]), fall.row(score)
         others = company(run, int(score.at[fall.began - 1]), raised)
         lasting = fall.active or any(f.active for _, f in also)
-        says = f"{number(fall.height - fall.level)} below its best"
-        if not np.isnan(fall.ratio):
-            says += f"; rising and then falling fits {number(fall.ratio)} (likelihood ratio) better than never falling"
         evidence = [
-            quote(score, [fall.peak, fall.raised], says),
+            quote(score, [fall.peak, fall.raised], fall.says()),
             *(quote(s, [f.peak, f.raised], f"{s.metric} falls as well") for s, f in also[:3]),
             *others,
         ]
@@ -162,7 +159,7 @@ class EvalDeclines(Detector):
             first=began,
             last=len(run) - 1 if lasting else int(score.at[fall.last]),
             raised=raised,
-            onset=(peak, began),
+            onset=(int(score.at[fall.began - 1]), after),
             active=lasting,
             evidence=evidence,
             advice=ADVICE,

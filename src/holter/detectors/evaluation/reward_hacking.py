@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 WINDOW = 20
 """Values of the reward averaged before it is compared."""
 
+FEW = 10
+"""Values of the reward below which its noise cannot be told."""
+
 ADVICE = (
     "Read completions from the peak of the evaluation beside completions from now.",
     "Go back to the checkpoint at the peak.",
@@ -112,6 +115,7 @@ class RewardHacking(Detector):
             up = self._paid_more(progress, score, judged.peak)
             found += [(int(score.at[f.raised]), score, f) for f in falls(score, judged, up)]
         found.sort(key=lambda item: (item[0], item[1].key))
+        earliest = found[0][0] if found else len(run)
         while found:
             _, score, fall = found.pop(0)
             end = len(run) if fall.active else int(score.at[fall.last])
@@ -120,10 +124,12 @@ class RewardHacking(Detector):
             yield self._finding(run, progress, score, fall, also)
         if len(progress.series) <= 20:
             for score in scores:
-                yield from self._short(run, progress, score)
+                yield from self._short(run, progress, score, before=earliest)
 
     def _paid_more(self, progress: Progress, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether the reward rose since the peak of the evidence, or rose before it and has stayed there."""
+        if len(progress.series) < FEW:
+            return self._rose_throughout(progress, score, peak)
         late = score.at
         early = score.at[peak]
         start = np.full(len(score), progress.series.at[0])
@@ -131,11 +137,20 @@ class RewardHacking(Detector):
         overall = progress.z(start, late, WINDOW)
         return (since > self.rise) | ((since > -self.rise) & (overall > 2 * self.rise))
 
+    def _rose_throughout(self, progress: Progress, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the reward never fell since the peak, where so few values were logged that their noise is unknown."""
+        a = np.maximum(progress.series.upto(score.at[peak]), 0).tolist()
+        b = np.maximum(progress.series.upto(score.at), 0).tolist()
+        x = progress.series.values
+        return np.asarray(
+            [x[j] > x[i] and bool((np.diff(x[i : j + 1]) >= 0).all()) for i, j in zip(a, b, strict=True)], bool
+        )
+
     def _finding(
         self, run: Run, progress: Progress, score: Series, fall: Fall, also: list[tuple[Series, Fall]]
     ) -> Finding:
         peak, raised = int(score.at[fall.peak]), int(score.at[fall.raised])
-        began = int(score.at[fall.began])
+        after, began = int(score.at[fall.began]), fall.row(score)
         others = company(run, int(score.at[fall.began - 1]), raised)
         lasting = fall.active or any(f.active for _, f in also)
         severity = Severity.INFO if not lasting else Severity.CRITICAL if others or also else Severity.WARNING
@@ -151,10 +166,10 @@ class RewardHacking(Detector):
             first=began,
             last=end,
             raised=raised,
-            onset=(peak, began),
+            onset=(int(score.at[fall.began - 1]), after),
             active=lasting,
             evidence=[
-                quote(score, [fall.peak, fall.raised], _says(fall)),
+                quote(score, [fall.peak, fall.raised], fall.says()),
                 *_reward(progress, peak, raised, WINDOW),
                 *(quote(s, [f.peak, f.raised], f"{s.metric} falls as well") for s, f in also[:3]),
                 *others,
@@ -163,8 +178,8 @@ class RewardHacking(Detector):
             alternatives=ALTERNATIVES,
         )
 
-    def _short(self, run: Run, progress: Progress, score: Series) -> Iterator[Finding]:
-        """Three to eight evaluations: the shape, if enough other signals moved with it."""
+    def _short(self, run: Run, progress: Progress, score: Series, before: int) -> Iterator[Finding]:
+        """Three to eight evaluations: the shape, if enough other signals moved with it, before statistics could speak."""
         e = score.values
         for k in range(2, min(len(e), 8)):
             peak = int(np.argmax(e[:k]))
@@ -172,6 +187,8 @@ class RewardHacking(Detector):
             if k - peak < 2 or not (np.diff(since) < 0).all() or since[0] - since[-1] < self.part * abs(since[0]):
                 continue
             early, late = int(score.at[peak]), int(score.at[k])
+            if late >= before:
+                return
             paid = progress.series.where((progress.series.at >= early) & (progress.series.at <= late)).values
             if len(paid) < 2 or not (np.diff(paid) >= 0).all() or paid[-1] <= paid[0]:
                 continue
@@ -203,13 +220,6 @@ class RewardHacking(Detector):
                 alternatives=ALTERNATIVES,
             )
             return
-
-
-def _says(fall: Fall) -> str:
-    loss = f"{number(fall.height - fall.level)} below its best"
-    if np.isnan(fall.ratio):
-        return f"{loss}, far outside the noise of its blocks"
-    return f"{loss}; rising and then falling fits {number(fall.ratio)} (likelihood ratio) better than never falling"
 
 
 def _reward(progress: Progress, early: int, late: int, window: int) -> list[Evidence]:

@@ -74,7 +74,7 @@ class TrainEvalGap(Detector):
     since: ClassVar = "0.1"
     needs: ClassVar = (
         Need(concepts=("reward",), points=3, log="the mean reward of every step"),
-        Need(concepts=(*SAME, *SCORES), points=3, split="eval", log="the reward on held-out prompts"),
+        Need(concepts=(*SCORES, *SAME), points=3, split="eval", log="the reward on held-out prompts"),
     )
 
     ratio: float = limit(12.0, unit="likelihood ratio", help="needs a clearer fall of the evaluation", low=4.0)
@@ -105,8 +105,8 @@ class TrainEvalGap(Detector):
         judged = fallen(run, own, ratio=self.ratio, share=0.4, part=0.07, z=self.z)
         rises = progress.z(own.at[judged.peak], own.at, WINDOW) > 2.0
         for fall in falls(own, judged, rises):
-            peak, raised = int(own.at[fall.peak]), int(own.at[fall.raised])
-            began = int(own.at[fall.began])
+            raised = int(own.at[fall.raised])
+            after, began = int(own.at[fall.began]), fall.row(own)
             yield self.finding(
                 Severity.WARNING if fall.active else Severity.INFO,
                 Confidence.MODERATE,
@@ -116,7 +116,7 @@ class TrainEvalGap(Detector):
                 first=began,
                 last=len(run) - 1 if fall.active else int(own.at[fall.last]),
                 raised=raised,
-                onset=(peak, began),
+                onset=(int(own.at[fall.began - 1]), after),
                 active=fall.active,
                 evidence=[quote(own, [fall.peak, fall.raised], "the same reward on held-out prompts")],
                 advice=ADVICE,
@@ -130,7 +130,7 @@ class TrainEvalGap(Detector):
             return
         own, i = own.where(ready), i[ready]
         gap = trailing_mean(twin.values, 5)[i] - own.values
-        sd, _ = spread_or_less(gap, lag=0)
+        sd, _ = spread_or_less(gap)
         start = float(gap[:FIRST].mean())
         grown = trailing_median(gap, 3) - start
         unit = progress.unit(run)
@@ -166,7 +166,7 @@ class TrainEvalGap(Detector):
         if n < self.flat:
             return
         k = np.arange(n)
-        sd, _ = spread_or_less(score.values, lag=0)
+        sd, _ = spread_or_less(score.values)
         first = float(score.values[:FIRST].mean())
         late = trailing_mean(score.values, 5)
         bound = 2 * np.nan_to_num(sd, nan=np.inf) * np.sqrt(1 / FIRST + 1 / 5) + np.abs(late - first)

@@ -6,7 +6,7 @@ rewards or advantages that changed. Clipping hides it; the direction of the step
 
 ## When it fires
 When the median of the newest values is `factor` times that of the values before and 1.3 times beyond anything so far, at
-any scale from 40 values up, after the first `start` values and not while the learning rate is warming up. It is an info
+any scale from 80 values up, after the first `start` values and not while the learning rate is warming up. It is an info
 while the reward rises, a warning otherwise.
 
 ## What to do
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
 
+SCALES = (80, 160, 320)
+"""Shorter stretches compare so few values that a heavy tail looks like a level."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class GradientGrowth(Detector):
@@ -65,7 +68,7 @@ class GradientGrowth(Detector):
         if len(norm) < 45:
             return
         x = np.maximum(norm.values, 1e-8)
-        flags = leaves_level(x, factor=self.factor, extreme=1.3, scales=(40, 80, 160, 320))
+        flags = leaves_level(x, factor=self.factor, extreme=1.3, scales=SCALES)
         flags[: self.start] = False
         flags &= ~self._warming(run, norm)
         for episode in episodes(flags):

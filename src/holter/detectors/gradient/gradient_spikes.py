@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 WINDOW = 50
+CALM = 25
+"""Values without a spike after which an episode counts as over."""
 START = 15
 
 
@@ -55,7 +57,7 @@ class GradientSpikes(Detector):
     )
 
     factor: float = limit(10.0, unit="x", help="needs higher spikes", low=2.0)
-    z: float = limit(5.0, unit="robust sd", help="needs clearer spikes", low=2.0)
+    z: float = limit(8.0, unit="robust sd", help="needs clearer spikes", low=2.0)
     hits: int = limit(2, unit="spikes", help="needs more spikes in 50 values for a warning", low=1)
 
     def check(self, run: Run) -> Iterator[Finding]:
@@ -94,7 +96,7 @@ class GradientSpikes(Detector):
             first=int(norm.at[first]),
             last=int(norm.at[group[-1]]),
             raised=int(norm.at[group[min(self.hits, len(group)) - 1]]),
-            active=many and len(norm) - 1 - int(group[-1]) < WINDOW,
+            active=many and len(norm) - 1 - int(group[-1]) < CALM,
             evidence=[
                 quote(norm, sorted({max(0, first - 1), *group[:4].tolist(), top}), "against the 50 values before each")
             ],

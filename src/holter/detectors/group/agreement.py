@@ -6,30 +6,34 @@ it be read off other numbers; with right-or-wrong rewards it can be compared wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.detectors.base import quote
 from holter.detectors.statistics.alignment import newest_on_rows, on_rows
 from holter.runs.hyperparameters import hyperparameter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
+    from holter.findings.finding import Evidence
     from holter.runs.run import Run, Series
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Agreement:
-    """Share of groups whose rewards are all equal, as the log gives it away.
+class Source:
+    """One signal that gives the share of agreeing groups away.
 
     Attributes:
-        series: What it was read off, finite rows only; quote this one.
-        share: Share of groups without a gradient. Shape ``(n,)``.
+        series: The signal, finite rows only.
+        share: Share of groups without a gradient. Shape ``(len(series),)``.
         exact: Whether `share` is measured. Otherwise it is 1 where the whole batch has one reward and 0 where it has not,
             which says nothing of single groups.
-        says: What the numbers mean, in words.
+        says: What the numbers of the signal mean, in words.
     """
 
     series: Series
@@ -38,34 +42,74 @@ class Agreement:
     says: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Agreement:
+    """Share of groups whose rewards are all equal, row by row from the best signal that the row holds.
+
+    Attributes:
+        at: Rows of the run. Shape ``(n,)``.
+        share: Share of groups without a gradient. Shape ``(n,)``.
+        exact: Where it is measured and not concluded from the whole batch. Shape ``(n,)``.
+        which: Position in `sources` of the signal behind each row. Shape ``(n,)``.
+        sources: Signals, the best first.
+    """
+
+    at: NDArray[np.int64]
+    share: NDArray[np.float64]
+    exact: NDArray[np.bool_]
+    which: NDArray[np.int64]
+    sources: tuple[Source, ...]
+
+    def metric(self, i: int) -> str:
+        """Name of the metric behind a position."""
+        return self.sources[int(self.which[i])].series.metric
+
+    def quotes(self, positions: Iterable[int]) -> Iterator[Evidence]:
+        """What the log says at these positions, by metric."""
+        wanted = sorted(set(positions))
+        for number, source in enumerate(self.sources):
+            mine = [int(np.searchsorted(source.series.at, self.at[i])) for i in wanted if self.which[i] == number]
+            if mine:
+                yield quote(source.series, mine, source.says)
+
+
 def agreement(run: Run) -> Agreement | None:
-    """The share of groups with equal rewards, by the best signal there is; None when no signal gives it away."""
-    if (share := run.get("zero_std_groups")) is not None and len(share.finite()):
+    """The share of groups with equal rewards; None when no signal gives it away."""
+    sources = tuple(_sources(run))
+    if not sources:
+        return None
+    at = np.unique(np.concatenate([s.series.at for s in sources]))
+    share, which = np.full(len(at), np.nan), np.full(len(at), -1)
+    for number, source in enumerate(sources):
+        mine = on_rows(replace(source.series, values=source.share), at)
+        new = np.isfinite(mine) & (which < 0)
+        share[new], which[new] = mine[new], number
+    known = which >= 0
+    exact = np.asarray([s.exact for s in sources])
+    return Agreement(at[known], share[known], exact[which[known]], which[known], sources)
+
+
+def _sources(run: Run) -> Iterator[Source]:
+    if (share := run.get("zero_std_groups")) is not None:
         known = share.finite()
-        return Agreement(known, known.values, True, "share of groups with equal rewards")
-    if (mixed := run.get("groups_mixed")) is not None and len(mixed.finite()):
+        yield Source(known, known.values, True, "share of groups with equal rewards")
+    if (mixed := run.get("groups_mixed")) is not None:
         known = mixed.finite()
-        return Agreement(known, 1.0 - known.values, True, "share of groups with different rewards")
+        yield Source(known, 1.0 - known.values, True, "share of groups with different rewards")
     solved, failed = run.get("groups_solved"), run.get("groups_failed")
-    if solved is not None and failed is not None and len(failed.finite()):
+    if solved is not None and failed is not None:
         known = failed.finite()
         both = known.values + on_rows(solved, known.at)
-        return Agreement(known, np.nan_to_num(both), True, "share of groups with every answer wrong")
-    return _of_the_batch(run)
-
-
-def _of_the_batch(run: Run) -> Agreement | None:
+        yield Source(known, both, True, "share of groups with every answer wrong")
     for concept in ("reward_group_spread", "reward_spread"):
-        spread = run.get(concept)
-        if spread is not None and len(spread.finite()):
+        if (spread := run.get(concept)) is not None:
             known = spread.finite()
-            return Agreement(known, (known.values == 0).astype(np.float64), False, "spread of the rewards")
+            yield Source(known, (known.values == 0).astype(np.float64), False, "spread of the rewards")
     high, low = run.get("reward_max"), run.get("reward_min")
-    if high is not None and low is not None and len(high.finite()):
+    if high is not None and low is not None:
         known = high.finite()
         equal = known.values == on_rows(low, known.at)
-        return Agreement(known, equal.astype(np.float64), False, "largest reward, equal to the smallest")
-    return None
+        yield Source(known, equal.astype(np.float64), False, "largest reward, equal to the smallest")
 
 
 def binary_success(run: Run, at: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -35,6 +35,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.group.agreement import agreement
+from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.episodes import episodes, onset, persist
 from holter.detectors.statistics.progress import near_best, rises
 from holter.detectors.statistics.rolling import trailing_median
@@ -99,29 +100,26 @@ class ZeroVarianceGroups(Detector):
             return
         share = groups.share
         flags = self._from_the_start(run, groups) | persist(share >= 1.0, self.rows, self.rows)
-        if groups.exact:
-            with np.errstate(all="ignore"):
-                flags |= trailing_median(share, 10, least=10) > self.share
+        measured = groups.share[groups.exact]
+        flags[groups.exact] |= trailing_median(measured, 10, least=10) > self.share
         for episode in episodes(flags):
             yield self._say(run, groups, episode)
 
     def _from_the_start(self, run: Run, groups: Agreement) -> NDArray[np.bool_]:
         """Rows of an unbroken beginning in which all groups agree; with no spread in the batch one row is enough."""
         unbroken: NDArray[np.bool_] = np.logical_and.accumulate(groups.share >= 1.0)
-        if groups.exact:
-            spread = run.get("reward_spread")
-            flat = spread is not None and bool(len(spread)) and spread.values[0] == 0
-            if not flat:
-                unbroken[: self.rows - 1] = False
+        flat = on_rows(run.get("reward_spread"), groups.at) == 0
+        proven = np.logical_or.accumulate(flat) | ~groups.exact
+        unbroken[: self.rows - 1] &= proven[: self.rows - 1]
         return unbroken
 
     def _say(self, run: Run, groups: Agreement, episode: Episode) -> Finding:
-        share, series, i = groups.share, groups.series, episode.raised
+        share, at, i = groups.share, groups.at, episode.raised
         first, low, late = onset(share, i, window=200) if i >= 9 else (_start_of_ones(share, i),) * 3
         reward = run.get("reward")
         newest = share[max(i, episode.last - 9) : episode.last + 1]
         level = float(np.median(newest))
-        there = series.at[[episode.last]]
+        there = at[[episode.last]]
         solved = bool(near_best(reward, there)[0] or (level < 1 and rises(reward, there)[0]))
         dead = level >= 1 and bool((newest >= 1).all()) and (len(newest) >= self.rows or episode.raised < self.rows)
         severity = Severity.INFO if solved and not dead else Severity.WARNING
@@ -129,18 +127,18 @@ class ZeroVarianceGroups(Detector):
             severity = Severity.CRITICAL
         if not episode.active and episode.last - i < self.brief:
             severity = Severity.INFO
-        what = f"{number(100 * level)} % of groups have" if groups.exact else "all completions of the batch have"
+        what = f"{number(100 * level)} % of groups have" if groups.exact[i] else "all completions of the batch have"
         return self.finding(
             severity,
             Confidence.CERTAIN if dead else Confidence.MODERATE,
-            f"{what} equal rewards and no gradient ({series.metric}"
+            f"{what} equal rewards and no gradient ({groups.metric(i)}"
             + (", from the first row on)" if first == 0 else ")")
             + (", while the reward is at its best: the task is being solved" if solved else ""),
             run=run,
-            first=int(series.at[first]),
-            last=int(series.at[episode.last]),
-            raised=int(series.at[i]),
-            onset=(int(series.at[low]), int(series.at[late])),
+            first=int(at[first]),
+            last=int(at[episode.last]),
+            raised=int(at[i]),
+            onset=(int(at[low]), int(at[late])),
             active=episode.active,
             evidence=[*self._evidence(run, groups, first, episode)],
             advice=ADVICE_CEILING if solved else ADVICE_FLOOR,
@@ -151,10 +149,10 @@ class ZeroVarianceGroups(Detector):
         )
 
     def _evidence(self, run: Run, groups: Agreement, first: int, episode: Episode) -> Iterator[Evidence]:
-        yield quote(groups.series, sorted({first, episode.raised, episode.last}), groups.says)
+        yield from groups.quotes((first, episode.raised, episode.last))
         reward = run.get("reward")
         if reward is not None:
-            seen = {int(j) for j in reward.upto(groups.series.at[[first, episode.last]]) if j >= 0}
+            seen = {int(j) for j in reward.upto(groups.at[[first, episode.last]]) if j >= 0}
             if seen:
                 yield quote(reward, sorted(seen), "the reward in those rows")
 

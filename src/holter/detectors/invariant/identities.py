@@ -118,7 +118,7 @@ def weighted_sum(run: Run, tolerance: float) -> Iterator[Broken]:
         return
     means = np.stack([on_rows(part, reward.at) for part in parts])
     with np.errstate(all="ignore"):
-        off = np.isfinite(means).all(axis=0)
+        off: NDArray[np.bool_] = np.asarray(np.isfinite(means).all(axis=0))
         for order in set(permutations(weights)):
             terms = np.asarray(order)[:, None] * means
             slack = 5 * tolerance * np.abs(terms).sum(axis=0) + 1e-2

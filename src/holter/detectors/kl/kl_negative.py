@@ -7,9 +7,9 @@ penalty computed from it is a bonus: the policy is paid for leaving the referenc
 
 ## When it fires
 On estimates that may be negative (k1, or an estimator the log does not tell); a negative k2 or k3 is impossible and
-impossible-value says so. Info: some negative values in the first `early` rows. Warning: the median of ten values lies
-below `-mild_sequence` nats a sequence or `-mild_token` nats a token. Critical: the median of five values is at or below
-`-grave_sequence` or `-grave_token`.
+impossible-value says so. Warning: the median of ten values lies below `-mild_sequence` nats a sequence or `-mild_token`
+nats a token. Critical: the median of five values is at or below `-grave_sequence` or `-grave_token`. A few values just below
+zero at the start are chance; kl-small-negative explains them.
 
 ## What to do
 - Sample with temperature 1, top_p 1, top_k 0, no minimum length, no repetition penalty: every filter biases k1.
@@ -33,7 +33,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.rolling import trailing_median
-from holter.findings.finding import Alternative, Confidence, Severity
+from holter.findings.finding import Confidence, Severity
 from holter.signals.base import Estimator, Unit
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ class KLNegative(Detector):
     mild_token: float = limit(0.005, unit="nats/token", help="ignores estimates nearer to zero", low=0.0)
     grave_sequence: float = limit(1.0, unit="nats/sequence", help="needs a more negative estimate", low=0.0)
     grave_token: float = limit(0.05, unit="nats/token", help="needs a more negative estimate", low=0.0)
-    early: int = limit(20, unit="rows", help="takes more of the first rows for chance", low=0)
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Medians below zero, as far as the estimator allows a negative value."""
@@ -76,9 +75,7 @@ class KLNegative(Detector):
             low = (trailing_median(kl.values, 10, least=10) < -mild) | far
         if len(kl) < 3:
             low = far = kl.values <= -grave
-        said = -1
         for episode in episodes(low):
-            said = episode.last
             first = episode.raised
             while first > 0 and kl.values[first - 1] < 0 and episode.raised - first < 20:
                 first -= 1
@@ -104,21 +101,5 @@ class KLNegative(Detector):
                     "Sample with temperature 1, top_p 1, top_k 0, and without a minimum length or a repetition penalty.",
                     "Take log-probabilities at the temperature of sampling, with the same mask for padding and EOS.",
                     "Check the sign: log p of the policy minus log p of the reference.",
-                ),
-            )
-        early = np.flatnonzero((kl.values < -1e-3) & (np.arange(len(kl)) < self.early))
-        if len(early) and said < 0:
-            yield self.finding(
-                Severity.INFO,
-                Confidence.MODERATE,
-                f"{kl.metric} is negative in {len(early)} of its first {min(self.early, len(kl))} values: chance, so far",
-                run=run,
-                first=int(kl.at[early[0]]),
-                last=int(kl.at[early[-1]]),
-                evidence=[quote(kl, early[:3], "the k1 estimate may be negative while the policy has hardly moved")],
-                alternatives=(
-                    Alternative(
-                        says="the sampling filters tokens", check="temperature 1, top_p 1, top_k 0 in generation"
-                    ),
                 ),
             )

@@ -5,11 +5,13 @@ Past some distance the reward model scores text unlike anything it was trained o
 falls, and a policy that runs away seldom comes back by itself.
 
 ## When it fires
-The test runs on d = sqrt(KL), because KL is quadratic in the distance of the parameters: a healthy KL is convex, and every
-rule that looks for "acceleration" or "doubling" in raw KL fires on healthy runs. It fires when d of the newest points lies
-more than `z` robust standard deviations and `ratio` times beyond the line through the points before, or is `lag` times their
-median and a new extreme, and KL itself is above `level_token` or `level_sequence`, whichever unit the log uses.
-With fewer than 20 points it compares each rise of KL with the rises before it, and says "pattern", not more.
+The tests run on d = sqrt(KL), because KL is quadratic in the distance of the parameters: a healthy KL is convex, and every
+rule that looks for "acceleration" or "doubling" in raw KL fires on healthy runs. One of them has to hold while KL itself is
+above `level_token` or `level_sequence`, whichever unit the log uses: d of the newest points lies more than `z` robust
+standard deviations and `ratio` times beyond the line through the points before; it is `lag` times their median and a new
+extreme; or, while the reward does not rise, it climbed `climb` times as much over the last stretch as over the one before.
+In the first 20 values each rise of KL is compared with the rises before it; that is a "pattern", not more, and an info once
+there are enough values for statistics. It is critical when another signal changes for the worse with it: reward, held-out score, size of the updates, the text.
 
 ## What to do
 - Read a few completions from the first flagged step, beside some from before.
@@ -34,8 +36,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.breaks import breaks_trend, leaves_level
+from holter.detectors.statistics.alongside import agreeing
+from holter.detectors.statistics.breaks import accelerates, breaks_trend, leaves_level
 from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.progress import rises
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.signals.base import Unit
@@ -49,10 +53,11 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 ADVICE = (
-    "Read completions from {onset} on, beside some from before it.",
-    "Go back to the last checkpoint at or before {before}.",
+    "Read a few completions from the onset on, beside some from before.",
+    "Go back to the last checkpoint before the onset.",
     "Lower the learning rate (a third to a tenth), or raise the KL coefficient (2 to 5 times) or set a KL target.",
 )
+SHORT = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,84 +68,91 @@ class KLRunaway(Detector):
     code: ClassVar = "HLT201"
     since: ClassVar = "0.1"
     needs: ClassVar = (Need(concepts=("ref_kl",), points=4, log="the KL to the reference (beta or kl_coef above 0)"),)
+    uses: ClassVar = ("reward", "reward_spread", "policy_kl", "clip_fraction", "grad_norm", "truncation", "entropy")
 
-    z: float = limit(6.0, unit="robust sd", help="needs a clearer break", low=2.0)
+    z: float = limit(8.0, unit="robust sd", help="needs a clearer break", low=2.0)
     ratio: float = limit(1.3, unit="x", help="needs a larger break of sqrt(KL)", low=1.0)
-    lag: float = limit(3.0, unit="x", help="needs a larger rise of sqrt(KL) over its past median", low=1.0)
+    lag: float = limit(3.5, unit="x", help="needs a larger rise of sqrt(KL) over its past median", low=1.0)
+    climb: float = limit(3.0, unit="x", help="needs a sharper bend of sqrt(KL)", low=1.0)
     level_token: float = limit(0.2, unit="nats/token", help="ignores runs that stay nearer to the reference", low=0.0)
     level_sequence: float = limit(10.0, unit="nats/sequence", help="ignores runs that stay nearer", low=0.0)
     bend: float = limit(2.0, unit="x", help="short logs: needs a sharper bend", low=1.0)
 
     def check(self, run: Run) -> Iterator[Finding]:
-        """Long logs by statistics on sqrt(KL), short ones by comparing rises."""
+        """The first rows by comparing rises, everything after by statistics on sqrt(KL)."""
         series = run.get("ref_kl")
         assert series is not None
         kl = series.finite()
         level = self.level_sequence if kl.unit == Unit.NATS_PER_SEQUENCE else self.level_token
-        if len(kl) > 20:
+        yield from self._short(run, kl, level)
+        if len(kl) > SHORT:
             yield from self._long(run, kl, level)
-        elif len(kl) >= 4:
-            yield from self._short(run, kl, level)
 
     def _long(self, run: Run, kl: Series, level: float) -> Iterator[Finding]:
         d = np.sqrt(np.maximum(kl.values, 0.0) + 1e-8)
         high = trailing_median(kl.values, 5, least=3) > level
-        flags = high & (breaks_trend(d, z=self.z, ratio=self.ratio) | leaves_level(d, factor=self.lag, extreme=1.4))
-        for episode in episodes(flags):
-            best, low, late = onset(d, episode.raised)
+        beyond = breaks_trend(d, z=self.z, ratio=self.ratio) | leaves_level(d, factor=self.lag, extreme=1.4)
+        bends = accelerates(d, z=self.z, ratio=self.climb, growth=1.5) & ~rises(run.get("reward"), kl.at)
+        for episode in episodes(high & (beyond | bends)):
+            best, low, late = onset(np.log(np.maximum(kl.values, 0.0) + 0.015 * level), episode.raised)
             before = max(best - 1, 0)
+            first, last = int(kl.at[best]), int(kl.at[episode.last])
+            agree = list(agreeing(run, first, last))[:3]
             yield self.finding(
-                Severity.WARNING,
-                Confidence.MODERATE,
+                Severity.CRITICAL if agree else Severity.WARNING,
+                Confidence.STRONG if agree else Confidence.MODERATE,
                 f"{kl.metric} leaves its trend: {number(kl.values[before])} before, "
                 f"{number(kl.values[episode.raised])} at the alarm ({kl.unit})",
                 run=run,
-                first=int(kl.at[best]),
-                last=int(kl.at[episode.last]),
+                first=first,
+                last=last,
                 raised=int(kl.at[episode.raised]),
                 onset=(int(kl.at[low]), int(kl.at[late])),
                 active=episode.active,
                 evidence=[
-                    quote(kl, [before, episode.raised], "sqrt(KL) is far beyond the line through the points before")
+                    quote(
+                        kl,
+                        sorted({before, best, episode.raised}),
+                        "sqrt(KL) is far beyond what the points before led to",
+                    ),
+                    *agree,
                 ],
                 advice=ADVICE,
                 alternatives=_ALTERNATIVES,
             )
 
     def _short(self, run: Run, kl: Series, level: float) -> Iterator[Finding]:
-        flags = self._bends(kl.values, level)
-        for episode in episodes(flags, quiet=2):
+        many = len(kl) > SHORT  # statistics have taken over by then, and what the first rows hinted at is history
+        for episode in episodes(self._bends(kl.values[:SHORT], level), quiet=2):
             i = episode.raised
             usual = float(np.median(np.diff(kl.values[:i])))
             yield self.finding(
-                Severity.WARNING,
+                Severity.INFO if many else Severity.WARNING,
                 Confidence.PATTERN,
                 f"{kl.metric} rises {number(kl.values[i] - kl.values[i - 1])} in one row, {number(usual)} a row before",
                 run=run,
                 first=int(kl.at[i]),
                 last=int(kl.at[episode.last]),
-                active=episode.active,
+                active=episode.active and not many,
                 evidence=[
-                    quote(kl, range(max(0, i - 3), episode.last + 1), "each rise against the median rise before it")
+                    quote(kl, range(max(0, i - 3), episode.last + 1), "each rise against the rises before it"),
+                    *list(agreeing(run, int(kl.at[i]), int(kl.at[episode.last])))[:2],
                 ],
                 advice=ADVICE,
                 alternatives=_ALTERNATIVES,
             )
 
     def _bends(self, values: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
-        """Rises far larger than those before, above the level; a later rise is measured by the rises before the first."""
+        """Rises far larger than any before, above the level; a later rise is measured by those before the first."""
         flags = np.zeros(len(values), bool)
-        rises = np.diff(values)
-        calm: list[float] = list(rises[:2])
+        changes = np.diff(values)
+        calm: list[float] = list(np.abs(changes[:2]))
         for i in range(3, len(values)):
-            usual = max(float(np.median(calm)), 0.02 * level)
-            flags[i] = (
-                values[i] > level and rises[i - 1] > self.bend * usual and rises[i - 1] > 0.25 * abs(values[i - 1])
-            )
+            change = float(changes[i - 1])
+            sharp = values[i] > level and change > self.bend * max(calm) and change > self.bend * 0.02 * level
+            flags[i] = sharp and (bool(flags[i - 1]) or change > 0.25 * abs(values[i - 1]))
             if not flags[i]:
-                flags[i] = bool(flags[i - 1]) and rises[i - 1] > self.bend * usual
-            if not flags[i]:
-                calm.append(float(rises[i - 1]))
+                calm.append(abs(change))
         return flags
 
 

@@ -38,6 +38,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.reward.constancy import ever_lively
 from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.episodes import episodes
+from holter.detectors.statistics.latch import latched
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.signals.base import Unit
 
@@ -88,8 +89,10 @@ class NoLearning(Detector):
         enough[-1] |= n >= self.early and self._has_ended(run)
         with np.errstate(invalid="ignore"):
             flat = (late - early + 2 * se < least) & (late - early < 3 * se) & (newest - early > -least) & enough
+            still = (late - early < least) & (newest - early > -least)
+        flat = latched(flat, still)
         flat &= ~self._mute(run, progress) & ~self._at_ceiling(run, reward) & ever_lively(x, 0)
-        found = list(episodes(flat, quiet=20))
+        found = list(episodes(flat))
         if not found:
             return
         k, active = found[0].raised, found[-1].active
@@ -99,7 +102,7 @@ class NoLearning(Detector):
         yield self.finding(
             Severity.WARNING if active else Severity.INFO,
             Confidence.MODERATE,
-            f"{reward.metric} has not moved in {k + 1} rows{cause}"
+            f"{reward.metric} has not moved in {found[-1].last + 1} rows{cause}"
             if active
             else f"{reward.metric} did not move for the first {found[-1].last + 1} rows",
             run=run,

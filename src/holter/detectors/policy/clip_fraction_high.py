@@ -5,7 +5,7 @@ A clipped token has no gradient. When a third of them is clipped the batch is us
 say anything, and the update runs on what is left.
 
 ## When it fires
-When the median of the last `window` values exceeds `share`, over rows in which clipping can act: with several updates
+When the median of the last `window` values exceeds `share` three values running, over rows in which clipping can act: with several updates
 per batch of samples the first of them has a ratio of exactly 1 and a clip fraction of exactly 0, so zeros are left out unless
 most of the last 20 rows are zero. It is critical when another signal (reward, held-out score, the text) changes for the
 worse with it.
@@ -31,7 +31,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.alongside import agreeing
-from holter.detectors.statistics.episodes import episodes
+from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_mean, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 
@@ -63,7 +63,7 @@ class ClipFractionHigh(Detector):
         acts = every.values > 0
         clip = every.where(acts & (trailing_mean(acts.astype(np.float64), 20) >= 0.3))
         with np.errstate(invalid="ignore"):
-            flags = trailing_median(clip.values, self.window, least=3) > self.share
+            flags = persist(trailing_median(clip.values, self.window, least=3) > self.share, 3, 3)
         for episode in episodes(flags):
             i = episode.raised
             first = i

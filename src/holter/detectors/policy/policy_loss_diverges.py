@@ -8,7 +8,7 @@ reading, up or down. A value far outside its own spread is different: ratios or 
 Where at least `history` values came before: on a loss more than `spread` robust standard deviations from the median of
 those, and above `size` times the spread of the rewards (1 where none is logged), in two of five values. In short logs: when
 the loss and the value loss rise in the same row, the policy loss by more than `turn` times its range so far and 1.5 times
-its largest value, the value loss above 1.5 times its largest; that is a "pattern". A first value above `first` times the
+its largest value, the value loss above all it was and 1.5 times the value before; that is a "pattern". A first value above `first` times the
 spread of the rewards is a pattern too: what was before it is not in the log. There is no rule on its trend.
 
 ## What to do
@@ -143,7 +143,8 @@ class PolicyLossDiverges(Detector):
             k = next((j for j in range(3, i) if flags[j]), i)
             top, span = float(np.max(x[:k])), float(np.max(x[:k]) - np.min(x[:k]))
             both = x[i] - x[k - 1] > self.turn * span and x[i] > 1.5 * abs(top) and x[i] > 0.1
-            flags[i] = both and v[i] > 1.5 * float(np.max(v[max(0, k - 3) : k]))
+            critic = v[i] > 1.25 * float(np.max(v[:k])) and v[i] > 1.5 * v[k - 1]
+            flags[i] = both and critic
         for episode in episodes(flags, quiet=2):
             i = episode.raised
             yield self.finding(

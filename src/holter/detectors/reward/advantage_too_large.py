@@ -36,6 +36,7 @@ from holter.runs.structure import Algorithm, algorithm
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from holter.detectors.statistics.episodes import Episode
     from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
 
@@ -62,38 +63,42 @@ class AdvantageTooLarge(Detector):
             size is not None and algorithm(run) is Algorithm.GRPO and run.config.get("scale_rewards") in (None, True)
         )
         bound = (size - 1) / np.sqrt(size) * self.slack if size is not None and normalised else self.large
-        for concept in CONCEPTS:
-            for series in run.all(concept):
-                yield from self._beyond(run, series.finite(), float(bound), certain=normalised)
-                return
+        found = [
+            (int(series.at[episode.raised]), series, episode)
+            for series in (s.finite() for concept in CONCEPTS for s in run.all(concept))
+            for episode in episodes(np.abs(series.values) > bound)
+        ]
+        found.sort(key=lambda item: item[0])
+        until = -1
+        for raised, series, episode in found:
+            if raised > until:
+                said = float(bound) / self.slack if normalised else float(bound)
+                yield self._beyond(run, series, episode, said, certain=normalised)
+                until = len(run) if episode.active else int(series.at[episode.last])
 
-    def _beyond(self, run: Run, series: Series, bound: float, *, certain: bool) -> Iterator[Finding]:
-        for episode in episodes(np.abs(series.values) > bound):
-            k = episode.raised
-            value = float(series.values[k])
-            scale = self._reward_scale(run, int(series.at[k]))
-            explained = scale * 10 > abs(value) and not certain
-            yield self.finding(
-                Severity.WARNING if explained or not episode.active else Severity.CRITICAL,
-                Confidence.CERTAIN if certain else Confidence.MODERATE if explained else Confidence.STRONG,
-                f"{series.metric} is {number(value)}, at most {number(bound)} "
-                + ("is possible for normalised groups" if certain else "is plausible"),
-                run=run,
-                first=int(series.at[k]),
-                last=int(series.at[episode.last]),
-                active=episode.active,
-                evidence=[quote(series, [k], f"{number(abs(value) / bound)} times the bound")],
-                advice=(
-                    "Look at the variance in the denominator: tiny, rounded, or computed in one pass.",
-                    "Give groups without spread advantage zero.",
-                    "Without normalisation: scale the rewards.",
-                ),
-                alternatives=(
-                    Alternative(
-                        says="advantages are not normalised by design", check="look at the size of the rewards"
-                    ),
-                ),
-            )
+    def _beyond(self, run: Run, series: Series, episode: Episode, bound: float, *, certain: bool) -> Finding:
+        k = episode.raised
+        value = float(series.values[k])
+        explained = self._reward_scale(run, int(series.at[k])) * 10 > abs(value) and not certain
+        return self.finding(
+            Severity.WARNING if explained or not episode.active else Severity.CRITICAL,
+            Confidence.CERTAIN if certain else Confidence.MODERATE if explained else Confidence.STRONG,
+            f"{series.metric} is {number(value)}, "
+            + (f"groups allow {number(bound)} at most" if certain else f"beyond {number(bound)} nothing is plausible"),
+            run=run,
+            first=int(series.at[k]),
+            last=int(series.at[episode.last]),
+            active=episode.active,
+            evidence=[quote(series, [k], f"{number(abs(value) / bound)} times the bound")],
+            advice=(
+                "Look at the variance in the denominator: tiny, rounded, or computed in one pass.",
+                "Give groups without spread advantage zero.",
+                "Without normalisation: scale the rewards.",
+            ),
+            alternatives=(
+                Alternative(says="advantages are not normalised by design", check="look at the size of the rewards"),
+            ),
+        )
 
     def _reward_scale(self, run: Run, row: int) -> float:
         sizes = [0.0]

@@ -143,7 +143,7 @@ class ComponentConflict(Detector):
         first, second = x[max(0, a - WINDOW + 1) : a + 1], x[max(a + 1, b - WINDOW + 1) : b + 1]
         if len(second) < 3:
             return False
-        sd = float(spread_or_less(x[: b + 1], lag=0)[0][-1])
+        sd = float(spread_or_less(x[: b + 1])[0][-1])
         se = sd * np.sqrt(1 / len(first) + 1 / len(second))
         return bool(second.mean() - first.mean() > self.rise * se)
 

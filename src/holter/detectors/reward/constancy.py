@@ -57,7 +57,7 @@ def goes_constant(x: NDArray[np.float64], least: int) -> list[Stretch]:
     raised = np.flatnonzero(run == least)
     if not len(raised):
         return []
-    sd, _ = spread_or_less(x, lag=0)
+    sd, _ = spread_or_less(x)
     out = []
     changes = np.concatenate(([0], np.cumsum(np.diff(x) != 0)))
     ends = np.flatnonzero(np.concatenate((run[1:] == 1, [True])))

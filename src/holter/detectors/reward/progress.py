@@ -41,7 +41,7 @@ class Progress:
         series = reward.finite() if reward is not None else None
         if series is None or not len(series):
             return None
-        return cls(series, *spread_or_less(series.values, lag=0))
+        return cls(series, *spread_or_less(series.values))
 
     def z(self, early: NDArray[np.int64], late: NDArray[np.int64], window: int) -> NDArray[np.float64]:
         """Change of the reward between two sets of rows in standard errors, from means over `window` values.

@@ -6,7 +6,8 @@ What was learnt is being lost. A collapse seldom recovers by itself, and what is
 ## When it fires
 Means of the newest 3 to 40 values are compared with the best earlier mean of as many. The fall must exceed `z` standard errors
 (noise and autocorrelation taken from before the fall), `share` of what had been gained since the start, and `least` times the
-spread of single rewards, or `part` of the reward's magnitude where no spread is logged; and it must hold for 3 to 5 rows.
+spread of single rewards, or `part` of the reward's magnitude where no spread is logged; and it must hold for 3 to 5 rows. Where
+nothing had been gained, most of it must come within `sudden` rows; a slow slide from the first rows on is `reward-decline`.
 It is critical when signals of another origin (KL, entropy, length, truncation, losses) moved at the same time and more than
 `lost` of the gain is gone; a warning otherwise; information when the reward came back.
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from holter.detectors.statistics.episodes import Episode
     from holter.findings.finding import Finding
     from holter.runs.run import Run
 
@@ -64,6 +66,23 @@ ALTERNATIVES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Collapse:
+    """One fall of the reward.
+
+    Attributes:
+        episode: Where it was raised and how long it lasted, as positions in the reward.
+        onset: Best guess, earliest and latest position where it began.
+        top: Best mean of three before.
+        start: Level of the first values.
+    """
+
+    episode: Episode
+    onset: tuple[int, int, int]
+    top: float
+    start: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class RewardCollapse(Detector):
     """HLT301."""
@@ -77,6 +96,7 @@ class RewardCollapse(Detector):
     z: float = limit(5.0, unit="standard errors", help="needs a clearer fall", low=2.0)
     share: float = limit(0.4, unit="of the gain", help="needs a larger part of the gain to be lost", low=0.0, high=1.0)
     lost: float = limit(0.7, unit="of the gain", help="needs a larger loss to be critical", low=0.0)
+    sudden: int = limit(15, unit="rows", help="without a gain before: calls slower falls a collapse", low=1)
     least: float = limit(0.25, unit="reward spreads", help="ignores larger falls", low=0.0)
     part: float = limit(0.15, unit="of the reward", help="without a spread: ignores larger falls", low=0.0)
 
@@ -87,17 +107,11 @@ class RewardCollapse(Detector):
             return
         reward = progress.series
         x = reward.values
-        block = trailing_mean(x, 3, least=3)
-        best = running_max(block, lag=3)
-        start = float(np.median(x[:START]))
-        for episode in episodes(self.flags(run, progress)):
-            top_at = int(np.nanargmax(block[: max(episode.raised - 2, 3)]))
-            began, low, late = (max(p, top_at) for p in onset(x, episode.raised))
+        for collapse in self.collapses(run, progress):
+            episode, began = collapse.episode, collapse.onset[0]
             first, raised = int(reward.at[began]), int(reward.at[episode.raised])
-            top, now = (
-                float(best[episode.raised]),
-                float(np.median(x[max(began, episode.raised - 2) : episode.raised + 1])),
-            )
+            top, start = collapse.top, collapse.start
+            now = float(np.median(x[max(began, episode.last - 4) : episode.last + 1]))
             others = company(run, max(first - 1, 0), raised)
             severe = top - now > self.lost * max(top - start, 0.0) and len(others) > 0
             severity = Severity.CRITICAL if severe else Severity.WARNING
@@ -110,12 +124,12 @@ class RewardCollapse(Detector):
                 first=first,
                 last=int(reward.at[episode.last]),
                 raised=raised,
-                onset=(int(reward.at[low]), int(reward.at[late])),
+                onset=(int(reward.at[collapse.onset[1]]), int(reward.at[collapse.onset[2]])),
                 active=episode.active,
                 evidence=[
                     quote(
                         reward,
-                        [max(began - 1, 0), episode.raised],
+                        sorted({max(began - 1, 0), episode.raised, episode.last}),
                         f"{number(top - now)} below its best mean of three; it had begun at {number(start)}",
                     ),
                     *others,
@@ -123,6 +137,25 @@ class RewardCollapse(Detector):
                 advice=ADVICE,
                 alternatives=ALTERNATIVES,
             )
+
+    def collapses(self, run: Run, progress: Progress) -> Iterator[Collapse]:
+        """Falls from a level that was reached, and sudden ones; a slow slide from the first rows on is a decline."""
+        x = progress.series.values
+        block = trailing_mean(x, 3, least=3)
+        best = running_max(block, lag=3)
+        start = float(np.median(x[:START]))
+        for episode in episodes(self.flags(run, progress)):
+            k = episode.raised
+            top_at = int(np.nanargmax(block[: max(k - 2, 3)]))
+            began, low, late = (max(p, top_at) for p in onset(x, k))
+            top = float(best[k])
+            loss = top - float(block[k])
+            sudden = (
+                k < self.sudden
+                or float(np.median(x[max(0, k - self.sudden - 4) : k - self.sudden + 1])) > top - loss / 3
+            )
+            if sudden or top - start > loss / 2:
+                yield Collapse(episode, (began, low, late), top, start)
 
     def flags(self, run: Run, progress: Progress) -> NDArray[np.bool_]:
         """Where the reward has fallen from its best. Shape ``(n,)`` of the reward's finite values."""

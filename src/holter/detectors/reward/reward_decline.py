@@ -80,10 +80,13 @@ class RewardDecline(Detector):
         if progress is None:
             return
         reward = progress.series
-        collapsed = np.logical_or.accumulate(RewardCollapse().flags(run, progress))
-        for episode in episodes(persist(self._below_start(run, progress), 3, 5)):
+        found = list(episodes(persist(self._below_start(run, progress), 3, 5)))
+        if not found:
+            return
+        collapsed = min((c.episode.raised for c in RewardCollapse().collapses(run, progress)), default=len(reward))
+        for episode in found:
             k = episode.raised
-            if collapsed[k]:
+            if k >= collapsed:
                 return
             began, low, late = onset(reward.values, k, window=120)
             start, now = float(reward.values[:10].mean()), float(reward.values[max(0, k - 9) : k + 1].mean())

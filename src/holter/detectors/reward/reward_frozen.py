@@ -32,7 +32,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.reward.constancy import equal_run, ever_lively, goes_constant, moves_less_than_noise
-from holter.detectors.statistics.drawdown import spread_or_less
+from holter.detectors.statistics.drawdown import lagged, spread_or_less
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import running_max, trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -72,7 +72,7 @@ class RewardFrozen(Detector):
     window: int = limit(5, unit="rows", help="looks at more rows together", low=4)
     samples: float = limit(65536.0, unit="samples", help="calls fewer means frozen", low=100.0)
     quiet: float = limit(0.03, unit="of the noise before", help="calls more means frozen", low=0.0, high=1.0)
-    same: int = limit(5, unit="rows", help="waits longer when the reward is constant from the start", low=3)
+    same: int = limit(12, unit="rows", help="waits longer when the reward is constant from the start", low=3)
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Three ways to stand still, earliest first, one finding."""
@@ -131,7 +131,7 @@ class RewardFrozen(Detector):
         windows = np.lib.stride_tricks.sliding_window_view(x, r)
         reach = np.full(n, np.nan)
         reach[r - 1 :] = windows.max(axis=1) - windows.min(axis=1)
-        loud = running_max(spread_or_less(x, lag=r)[0])
+        loud = running_max(lagged(spread_or_less(x)[0], r))
         level = trailing_mean(x, r, least=r)
         best = running_max(level, lag=r)
         with np.errstate(invalid="ignore"):

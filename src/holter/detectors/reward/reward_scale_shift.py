@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.drawdown import spread_or_less
+from holter.detectors.statistics.drawdown import lagged, spread_or_less
 from holter.detectors.statistics.episodes import episodes
 from holter.findings.finding import Alternative, Confidence, Severity
 
@@ -95,7 +95,7 @@ class RewardScaleShift(Detector):
         windows_x = np.lib.stride_tricks.sliding_window_view(x, BEFORE + AFTER)
         before_s, after_s = np.median(windows_s[:, :BEFORE], axis=1), np.median(windows_s[:, BEFORE:], axis=1)
         before_x, after_x = np.median(windows_x[:, :BEFORE], axis=1), np.median(windows_x[:, BEFORE:], axis=1)
-        noise = spread_or_less(x, lag=AFTER)[0][BEFORE + AFTER - 1 :]
+        noise = lagged(spread_or_less(x)[0], AFTER)[BEFORE + AFTER - 1 :]
         apart_s = np.abs(windows_s[:, BEFORE] - windows_s[:, BEFORE - 1])
         apart_x = np.abs(windows_x[:, BEFORE] - windows_x[:, BEFORE - 1])
         scale = np.abs(after_s - before_s)

@@ -71,7 +71,7 @@ class ZeroReward(Detector):
         yield self.finding(
             Severity.CRITICAL if active and proof else Severity.WARNING if active else Severity.INFO,
             Confidence.CERTAIN if proof else Confidence.STRONG,
-            f"{reward.metric} is exactly 0 on all {zeros} rows"
+            f"{reward.metric} is exactly 0 on {'all ' + str(zeros) + ' rows' if zeros > 1 else 'the only row'}"
             if active
             else f"{reward.metric} was exactly 0 on the first {zeros} rows",
             run=run,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.detectors.statistics.noise import noise
 from holter.detectors.statistics.rolling import running_max, running_min, trailing_median
 
 if TYPE_CHECKING:
@@ -124,4 +125,43 @@ def leaves_level(
                 out |= (newest > factor * before) & (newest > extreme * running_max(past))
             else:
                 out |= (newest < before / factor) & (newest < running_min(past) / extreme)
+    return out
+
+
+def accelerates(
+    x: NDArray[np.float64],
+    *,
+    z: float,
+    ratio: float,
+    growth: float,
+    scales: Sequence[int] = SCALES[:-1],
+) -> NDArray[np.bool_]:
+    """Where a series climbs much faster over the last stretch than over the one before: slow ramps that no line breaks.
+
+    Three medians, now, one scale ago and two scales ago, make two climbs that are compared.
+
+    Args:
+        x: Finite values in step order; transform first, so that a healthy series is straight (sqrt for a KL). Shape ``(n,)``.
+        z: Standard errors that the newer climb must exceed the older one by, whatever the autocorrelation.
+        ratio: Factor that it must exceed the older one by.
+        growth: Least factor between now and one scale ago.
+        scales: Lengths of a stretch, in points.
+
+    Returns:
+        Shape ``(n,)``.
+    """
+    n = len(x)
+    out = np.zeros(n, bool)
+    grain = noise(x, lag=5)
+    for scale in scales:
+        r = recent(scale)
+        if n < 2 * scale + r:
+            break
+        middle = trailing_median(x, r, least=r, every=max(1, r // 4))
+        once, twice = np.full(n, np.nan), np.full(n, np.nan)
+        once[scale:], twice[2 * scale :] = middle[:-scale], middle[: -2 * scale]
+        with np.errstate(invalid="ignore"):
+            newer, older = middle - once, once - twice
+            error = 1.5 * grain.of_mean(r)
+            out |= (newer - ratio * np.maximum(older, 0) > z * error) & (newer > ratio * -older) & (middle > growth * once)
     return out

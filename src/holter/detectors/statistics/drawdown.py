@@ -24,22 +24,21 @@ START = 5
 """Points that say where a series began."""
 
 
-def spread_or_less(x: NDArray[np.float64], lag: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def spread_or_less(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Noise and autocorrelation of `x`, with a fallback where most points are equal.
 
     A median of differences is exactly zero on a sparse reward; the mean square over everything so far is not.
 
     Args:
         x: Finite values in step order. Shape ``(n,)``.
-        lag: How many of the newest points to leave out.
 
     Returns:
         Standard deviation (NaN while unknown) and autocorrelation. Each of shape ``(n,)``.
     """
-    grain = noise(x, lag=lag)
+    grain = noise(x)
     squares = np.full(len(x), np.nan)
     if len(x) > 2:
-        squares[2:] = _lagged(trailing_mean((x[2:] - 2 * x[1:-1] + x[:-2]) ** 2 / 6, len(x), least=3), lag)
+        squares[2:] = trailing_mean((x[2:] - 2 * x[1:-1] + x[:-2]) ** 2 / 6, len(x), least=3)
     rough = np.sqrt(np.maximum(squares, 0.0))
     sd = np.where(np.nan_to_num(grain.sd) > 0, grain.sd, rough)
     return sd, grain.rho
@@ -71,19 +70,20 @@ def falls_from_best(
         return out
     start = float(np.median(x[:START]))
     strict = z * (1 + 10 / np.arange(1, n + 1))  # noise that was estimated from few points is often too small
+    sds, rhos = spread_or_less(x)
+    sparse = _repeats(x)
     for r in BLOCKS:
         if n < 2 * r + 2:
             break
         block = trailing_mean(x, r, least=r)
         best = running_max(block, lag=r)
-        sd, rho = spread_or_less(x, lag=2 * r)
+        sd, rho = lagged(sds, 2 * r), lagged(rhos, 2 * r)  # what is tested must not set its own yardstick
         inflated = np.minimum((1 + rho) / (1 - rho) * 2 / r, 2.0)
         with np.errstate(invalid="ignore"):
             se = sd * np.sqrt(inflated)
             fall = best - block
             gain = best - start
             hit = (fall > strict * se) & (fall > least) & ((fall > share * gain) | (gain < 3 * se))
-        sparse = _repeats(x)
         if (hit & sparse).any():
             hit &= ~sparse | _most_of_the_block(x, r)
         out |= persist(hit, min(r, 5), min(r, 5))
@@ -105,7 +105,8 @@ def _most_of_the_block(x: NDArray[np.float64], r: int) -> NDArray[np.bool_]:
     return out
 
 
-def _lagged(x: NDArray[np.float64], lag: int) -> NDArray[np.float64]:
+def lagged(x: NDArray[np.float64], lag: int) -> NDArray[np.float64]:
+    """Values as they stood `lag` points before; NaN before there were any. Shape ``(n,)``."""
     out = np.full(len(x), np.nan)
     if lag < len(x):
         out[lag:] = x[: len(x) - lag]

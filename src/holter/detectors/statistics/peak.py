@@ -22,6 +22,10 @@ MOST = 120
 """Evaluations looked at together. Longer series are dense enough for block means."""
 
 
+SPACINGS = ((1, 3), (2, 12), (4, 24))
+"""Distances over which second differences are taken, each with the fewest evaluations that allow it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Peak:
     """The best rise-then-fall through a series, judged anew at every point from the points up to it.
@@ -63,7 +67,8 @@ def rise_then_fall(e: NDArray[np.float64], stderr: NDArray[np.float64] | None = 
         up = rising_errors(calm)
         down = rising_errors(calm[::-1])  # falling through the points from j on is rising through them backwards
         total = np.concatenate((up[:k] + down[k - 1 :: -1], up[k:]))
-        j = int(np.argmin(total))
+        # With the second highest point as the peak, the highest may begin the fall: both fit alike, the later one is meant.
+        j = int(np.flatnonzero(total <= total.min() + 1e-9 * sd**2)[-1])
         out.ratio[k] = max(float(up[k] - total[j]), 0.0) / sd**2
         out.at[k] = j
         out.height[k] = rising(calm[: j + 1])[-1]
@@ -86,13 +91,10 @@ def scatter(e: NDArray[np.float64]) -> float:
     Args:
         e: Evaluations in step order. Shape ``(n,)``, ``n >= 3``.
     """
-    first = np.diff(e)
-    second = np.diff(e, 2)
-    robust = max(
-        1.4826 * float(np.median(np.abs(first - np.median(first)))) / np.sqrt(2.0),
-        1.4826 * float(np.median(np.abs(second))) / np.sqrt(6.0),
-    )
-    return float(robust * np.sqrt(1 + 6.0 / len(second)))
+    # Neighbours that repeat each other make second differences too small; taken further apart, less so.
+    gaps = [gap for gap, least in SPACINGS if len(e) >= least]
+    robust = max(float(np.median(np.abs(e[2 * g :] - 2 * e[g:-g] + e[: -2 * g]))) for g in gaps)
+    return float(1.4826 * robust / np.sqrt(6.0) * np.sqrt(1 + 6.0 / (len(e) - 2)))
 
 
 def rising(e: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -33,9 +33,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.drawdown import spread_or_less
+from holter.detectors.statistics.alignment import newest_on_rows
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
+from holter.detectors.value.return_size import mean_square_return
 from holter.findings.finding import Alternative, Confidence, Severity
 
 if TYPE_CHECKING:
@@ -158,15 +159,15 @@ class CriticUseless(Detector):
         mean = mean.finite() if mean is not None else None
         if mean is None or not len(mean):
             return nothing, nothing, None
-        centre = _aligned(mean, value)
+        centre = newest_on_rows(mean, value.at)
         spread = run.get("return_std")
         if spread is not None and len(spread.finite()):
-            wide = np.maximum(self.bias * _aligned(spread.finite(), value), 1e-6)
+            wide = np.maximum(self.bias * newest_on_rows(spread.finite(), value.at), 1e-6)
             return centre - wide, centre + wide, mean
         for lowest, highest in (("return_min", "return_max"), ("reward_min", "reward_max")):
             a, b = run.get(lowest), run.get(highest)
             if a is not None and b is not None and len(a.finite()) and len(b.finite()):
-                low, high = _aligned(a.finite(), value), _aligned(b.finite(), value)
+                low, high = newest_on_rows(a.finite(), value.at), newest_on_rows(b.finite(), value.at)
                 slack = 0.5 * (high - low)
                 return np.minimum(low, centre) - slack, np.maximum(high, centre) + slack, mean
         return nothing, nothing, None
@@ -179,15 +180,7 @@ class CriticUseless(Detector):
         x = loss.values
         began = float(np.median(x[:5]))
         usual = trailing_median(x, 20, least=20)
-        size = np.maximum.accumulate(np.abs(reward.values))
-        spread = run.get("reward_spread")
-        if spread is not None and len(spread.finite()):
-            wide = np.nan_to_num(_aligned(spread.finite(), reward))
-        else:
-            wide = np.sqrt(self.batch) * np.nan_to_num(spread_or_less(reward.values, lag=0)[0])
-        square = size**2 + np.maximum.accumulate(wide) ** 2
-        i = reward.upto(loss.at)
-        zero = np.where(i >= 0, 0.5 * square[np.maximum(i, 0)], np.inf)
+        zero = 0.5 * mean_square_return(run, loss.at, self.batch)
         with np.errstate(invalid="ignore"):
             flags = (usual > self.stuck * began) & (usual < began / self.stuck) & (usual > zero)
         flags[: self.late] = False
@@ -207,14 +200,8 @@ class CriticUseless(Detector):
                     quote(
                         loss, [0, k], f"began at about {number(began)}, median of 20 rows now {number(float(usual[k]))}"
                     ),
-                    quote(reward, [int(i[k])], f"rewards are of size {number(float(size[max(int(i[k]), 0)]))} at most"),
+                    quote(reward, [int(reward.upto(loss.at[k : k + 1])[0])], "rewards, for their size"),
                 ],
                 advice=ADVICE,
                 alternatives=ALTERNATIVES,
             )
-
-
-def _aligned(series: Series, to: Series) -> NDArray[np.float64]:
-    """Values of `series` at the rows of `to`, NaN before the first. Shape of `to`."""
-    i = series.upto(to.at)
-    return np.where(i >= 0, series.values[np.maximum(i, 0)], np.nan)

@@ -9,6 +9,8 @@ The median of the newest values is `lag` times that of the values before and a n
 deviations and `ratio` times above the line through log values before. Value loss is a squared error in units of the return:
 where the spread of rewards or returns grew by the same factor squared, or the reward itself rises and the growth stays below
 `fast`, growth is expected, and it is information.
+A loss `beyond` times the mean square of returns, on `rows` rows, needs no past: answering 0 everywhere would be closer. That
+stays a warning after it is over, when it lasted twice as long, because the policy was trained on such advantages meanwhile.
 With 5 to 20 values it reports a pattern: two values in a row above everything before and `bend` times the median, and another
 signal that moved (KL, policy loss, length, entropy).
 
@@ -36,8 +38,10 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.reward.company import MOVES, company
 from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
-from holter.detectors.statistics.episodes import episodes, onset
-from holter.detectors.statistics.rolling import trailing_median
+from holter.detectors.statistics.episodes import episodes, onset, persist
+from holter.detectors.statistics.hold import hold
+from holter.detectors.statistics.rolling import running_min, trailing_median
+from holter.detectors.value.return_size import mean_square_return
 from holter.findings.finding import Alternative, Confidence, Severity
 
 if TYPE_CHECKING:
@@ -81,6 +85,9 @@ class ValueLossDiverges(Detector):
     z: float = limit(6.0, unit="robust sd", help="needs a clearer break", low=2.0)
     ratio: float = limit(2.0, unit="x", help="needs a larger break", low=1.0)
     fast: float = limit(6.0, unit="x", help="excuses larger growth by a rising reward", low=1.0)
+    beyond: float = limit(10.0, unit="mean squares of returns", help="calls fewer losses absurd", low=1.0)
+    batch: float = limit(64.0, unit="samples", help="without a spread: calls fewer losses absurd", low=1.0)
+    rows: int = limit(5, unit="rows", help="waits longer before it calls a loss absurd", low=2)
     bend: float = limit(1.7, unit="x", help="short logs: needs a larger rise", low=1.0)
 
     def check(self, run: Run) -> Iterator[Finding]:
@@ -92,21 +99,54 @@ class ValueLossDiverges(Detector):
         early = self._short(run, loss)
         if early is not None:
             yield early
+        yield from self._absurd(run, loss)
         if len(loss) <= 20:
             return
         x = np.maximum(loss.values, 1e-12)
+        usual = trailing_median(x, 5, least=3)
+        if not (usual > min(self.lag, self.ratio) * running_min(usual, lag=5)).any():
+            return  # the tests below are costly, and pass nothing that this does not
         flags = leaves_level(x, factor=self.lag, extreme=1.2)
         flags |= breaks_trend(x, z=self.z, ratio=self.ratio, log=True, floor=0.05)
         flags[:20] = False
-        for episode in episodes(flags):
+        for episode in episodes(hold(flags, x)):
             yield self._long(run, loss, episode)
+
+    def _absurd(self, run: Run, loss: Series) -> Iterator[Finding]:
+        """Errors far larger than any return, whatever came before."""
+        square = mean_square_return(run, loss.at, self.batch)
+        with np.errstate(invalid="ignore"):
+            flags = persist(loss.values > self.beyond * square, self.rows, self.rows)
+        for episode in episodes(flags):
+            k = episode.raised
+            first = k - self.rows + 1
+            lasted = episode.last - first + 1
+            worst = first + int(np.argmax(loss.values[first : episode.last + 1]))
+            yield self.finding(
+                Severity.WARNING if episode.active or lasted >= 2 * self.rows else Severity.INFO,
+                Confidence.STRONG,
+                f"{loss.metric} is {number(float(loss.values[worst]))}, and returns are of size "
+                f"{number(float(np.sqrt(square[worst])))}" + ("" if episode.active else f"; it lasted {lasted} rows"),
+                run=run,
+                first=int(loss.at[first]),
+                last=int(loss.at[episode.last]),
+                raised=int(loss.at[k]),
+                active=episode.active,
+                evidence=[
+                    quote(
+                        loss, sorted({first, worst, episode.last}), "a critic that answers 0 everywhere would be closer"
+                    )
+                ],
+                advice=ADVICE,
+                alternatives=ALTERNATIVES,
+            )
 
     def _long(self, run: Run, loss: Series, episode: Episode) -> Finding:
         k = episode.raised
         began, low, late = onset(np.log(np.maximum(loss.values, 1e-12)), k)
         first, raised = int(loss.at[began]), int(loss.at[k])
         before = float(np.median(loss.values[max(0, began - 20) : max(began, 1)]))
-        now = float(np.median(loss.values[max(began, k - 4) : k + 1]))
+        now = float(np.median(loss.values[max(began, episode.last - 4) : episode.last + 1]))
         worst = float(trailing_median(loss.values[max(began, k - 4) : episode.last + 1], 5, least=1).max())
         benign = self._explained(run, first, int(loss.at[episode.last]), raised, worst / max(before, 1e-12))
         others = company(run, max(first - 1, 0), raised, leave_out=("value_loss",))
@@ -123,7 +163,11 @@ class ValueLossDiverges(Detector):
             onset=(int(loss.at[low]), int(loss.at[late])),
             active=episode.active,
             evidence=[
-                quote(loss, [max(began - 1, 0), k], f"{number(now / max(before, 1e-12))} times the median before"),
+                quote(
+                    loss,
+                    sorted({max(began - 1, 0), k, episode.last}),
+                    f"{number(now / max(before, 1e-12))} times the median before",
+                ),
                 *others,
             ],
             advice=ADVICE,

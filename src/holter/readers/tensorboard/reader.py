@@ -14,7 +14,7 @@ from holter.readers.tensorboard.framing import HEADER, length_in
 from holter.readers.tensorboard.gathered import Gathered
 from holter.readers.tensorboard.rows import Stretches
 from holter.readers.tensorboard.stream import EventStream
-from holter.readers.unpacking import damage
+from holter.readers.unpacking import damage, torn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,21 +76,15 @@ def in_order(paths: Sequence[Path]) -> list[Path]:
 def _read(sources: Sequence[Source], name: str) -> RawLog:
     gathered = Gathered()
     notes: list[str] = []
-    unpacking: list[Skipped] = []
+    failures: list[Skipped] = []
     for source in sources:
-        stream = EventStream(source.name, gathered)
-        for data in _pieces(source, unpacking):
-            stream.feed(data)
-        torn = stream.finish()
-        if torn:
-            notes.append(
-                f"{source.name}: the last record is not complete ({torn} bytes), the file is still being written."
-            )
-    skipped = (*gathered.skipped(), *unpacking)
+        _parse(source, gathered, failures, notes)
+    skipped = (*gathered.skipped(), *failures)
     if not gathered.records:
+        found = f"; {skipped[0].why}" if skipped else "."
         raise UnreadableLogError.of(
             name,
-            "no sound TensorBoard record in it" + (f"; {skipped[0].why}" if skipped else "."),
+            f"no sound TensorBoard record in it{found}",
             "Copy the file again, or check that it is an event file (events.out.tfevents.*).",
         )
     rows = gathered.stretches.rows()
@@ -108,6 +102,24 @@ def _read(sources: Sequence[Source], name: str) -> RawLog:
         skipped=skipped,
         notes=tuple(notes),
     )
+
+
+def _parse(source: Source, gathered: Gathered, failures: list[Skipped], notes: list[str]) -> None:
+    """Gather one file. A failure to read on is named, and what came before it is kept."""
+    stream = EventStream(source.name, gathered)
+    failure, cut = None, False
+    try:
+        with source.open() as opened:
+            while data := opened.read(CHUNK):
+                stream.feed(data)
+            failure, cut = damage(opened), torn(opened)
+    except OSError as error:
+        failure = f"it cannot be read ({error.strerror or error})"
+    left = stream.finish()
+    if failure is not None:
+        failures.append(Skipped(source.name, None, failure))
+    elif left or cut:
+        notes.append(f"{source.name}: the last record is not complete; the file is still being written, or was cut.")
 
 
 def _columns(rows: Rows) -> dict[str, RawColumn]:
@@ -142,19 +154,6 @@ def _about(gathered: Gathered, rows: Rows) -> list[str]:
         if tag in rows.columns
     ]
     return notes
-
-
-def _pieces(source: Source, failures: list[Skipped]) -> Iterator[bytes]:
-    """The bytes of a source. One that breaks off (damaged gzip data, a failing disk) ends there, and that is named."""
-    try:
-        with source.open() as stream:
-            while data := stream.read(CHUNK):
-                yield data
-            failure = damage(stream)
-    except OSError as error:
-        failure = f"cannot be read: {error.strerror or error}"
-    if failure is not None:
-        failures.append(Skipped(source.name, None, failure))
 
 
 TENSORBOARD = EventFiles()

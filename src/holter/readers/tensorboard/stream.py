@@ -82,12 +82,12 @@ class EventStream:
     def _go_on(self, *, patient: bool) -> None:
         data = b"".join(self._held)
         self._needed = 0
-        used = self._parse(data, patient)
+        used = self._parse(data, patient=patient)
         self._held = [data[used:]]
         self._size = len(data) - used
         self.position += used
 
-    def _parse(self, data: bytes, patient: bool) -> int:  # noqa: FBT001
+    def _parse(self, data: bytes, *, patient: bool) -> int:
         view = np.frombuffer(data, np.uint8)
         self._to.templates.interrupt()
         at = 0

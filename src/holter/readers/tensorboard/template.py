@@ -27,6 +27,10 @@ _BLOCK = 512 << 10
 """Bytes compared at a time, so that they stay in a core's cache."""
 _FIRST_ROWS = 8
 """Rows of the first block: a short run of rows must not cost the comparison of a long one."""
+_LONGEST_RECORD = 8 << 10
+"""Bytes of a record that a template takes: the look-up tables of its checksum grow with it, a kilobyte a byte."""
+_LONGEST_STEP = 512 << 10
+"""Bytes of a step that is worth a template. A longer one is read record by record as fast, and would have to be waited for."""
 _WALL_TIME_BYTES = 8
 _CONTINUES = 0x80
 
@@ -51,16 +55,37 @@ class Placed:
         return self.at + HEADER + self.length + FOOTER
 
     @property
+    def step_width(self) -> int:
+        """Bytes of its step."""
+        first, end = self.event.step_range
+        return end - first
+
+    @property
     def fits(self) -> bool:
         """Whether it holds nothing but numbers that are written with the same width every time."""
         said = self.event
         return bool(
             said.scalars
+            and self.length <= _LONGEST_RECORD
             and not said.aside
             and said.version is None
             and said.wall_at is not None
             and all(s.number.at is not None for s in said.scalars)
         )
+
+
+def learnable(records: Sequence[Placed]) -> bool:
+    """Whether neighbours of one step can make a template: no tag twice, and one way of writing the step.
+
+    Writers do neither, but nothing in the format forbids it.
+    """
+    tags = [s.tag for r in records for s in r.event.scalars]
+    return (
+        records[-1].end - records[0].at <= _LONGEST_STEP
+        and all(record.fits for record in records)
+        and len({record.step_width for record in records}) == 1
+        and len(set(tags)) == len(tags)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,7 +198,7 @@ class Template:
 
         Args:
             data: The buffer they lie in.
-            records: Neighbours of one step and different tags, each of which `fits`.
+            records: Neighbours of one step that are `learnable`.
         """
         row = data[records[0].at : records[-1].end]
         scalars = [s for r in records for s in r.event.scalars]

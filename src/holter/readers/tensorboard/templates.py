@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from holter.readers.tensorboard.event import event
 from holter.readers.tensorboard.framing import HEADER
-from holter.readers.tensorboard.template import Placed, Template
+from holter.readers.tensorboard.template import Placed, Template, learnable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MOST = 16
 """Templates kept: training and evaluation rows, each with a few widths of the step."""
+_MOST_SEEN = 256
+"""Layouts remembered until they come again."""
 _RECORDS_PER_LESSON = 4096
 """Learning a template costs about as much as reading this many records one by one, so no more is spent on it than that."""
 
@@ -29,10 +31,11 @@ class Templates:
 
     def __init__(self) -> None:
         self.longest = 0
+        self._learned: dict[Signature, Template] = {}
         self._by_header: dict[bytes, list[Template]] = {}
-        self._known: dict[Signature, Template | None] = {}
+        self._seen: dict[Signature, None] = {}
         self._stretch: list[tuple[int, int, tuple[str, ...]]] | None = None
-        self._learned = 0
+        self._lessons = 0
         self._records = 0
 
     def find(self, data: bytes, view: NDArray[np.uint8], at: int) -> Template | None:
@@ -60,31 +63,28 @@ class Templates:
         if not stretch:
             return
         signature = tuple((length, tags) for _, length, tags in stretch)
-        if signature not in self._known:
-            self._remember(signature, None)
+        if signature in self._learned:
             return
-        if self._known[signature] is not None or self._learned >= MOST + self._records // _RECORDS_PER_LESSON:
+        if signature not in self._seen:
+            self._seen[signature] = None
+            if len(self._seen) > _MOST_SEEN:
+                del self._seen[next(iter(self._seen))]
+            return
+        if self._lessons >= MOST + self._records // _RECORDS_PER_LESSON:
             return
         records = [
             Placed(at, length, event(data[at + HEADER : at + HEADER + length], plugins)) for at, length, _ in stretch
         ]
-        if all(record.fits for record in records):
-            self._learned += 1
-            self._remember(signature, Template(data, records))
+        if learnable(records):
+            self._keep(signature, Template(data, records))
 
-    def _remember(self, signature: Signature, template: Template | None) -> None:
-        self._known.pop(signature, None)
-        self._known[signature] = template
-        learned = [key for key, known in self._known.items() if known is not None]
-        for oldest in [*learned[:-MOST], *(list(self._known)[:1] if len(self._known) > MOST * MOST else [])]:
-            self._known.pop(oldest, None)
-        if template is not None:
-            self._arrange()
-
-    def _arrange(self) -> None:
-        kept = [template for template in self._known.values() if template is not None]
-        self.longest = max(template.length for template in kept)
+    def _keep(self, signature: Signature, template: Template) -> None:
+        self._lessons += 1
+        self._learned[signature] = template
+        if len(self._learned) > MOST:
+            del self._learned[next(iter(self._learned))]
+        self.longest = max(kept.length for kept in self._learned.values())
         self._by_header = {}
         # A short template may be the beginning of a long one, and would leave the rest of every step to be read one by one.
-        for template in sorted(kept, key=lambda template: -template.length):
-            self._by_header.setdefault(template.header, []).append(template)
+        for kept in sorted(self._learned.values(), key=lambda kept: -kept.length):
+            self._by_header.setdefault(kept.header, []).append(kept)

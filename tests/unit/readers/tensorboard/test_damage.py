@@ -154,3 +154,14 @@ def test_a_cut_gzip_copy_gives_what_it_holds(tmp_path):
     (half,) = TENSORBOARD.read(Source.of(path))
     assert 100 < half.rows < 300
     assert series(half, "loss") == series(whole, "loss")[: len(half.columns["loss"].at)]
+
+
+def test_a_step_that_ends_early_is_not_read_as_if_it_went_on():
+    # Steps from 128 on take two bytes; here the first one says that it is the last, and what follows is no field.
+    payload = bytearray(w.event(150, w.simple("loss", 7.0)))
+    assert payload[10] & 0x80
+    payload[10] &= 0x7F
+    rows = [w.record(w.event(s, w.simple("loss", 1.0))) for s in range(130, 200)]
+    log = read(b"".join([*rows[:20], w.record(bytes(payload)), *rows[20:]]))
+    assert [v for _, v in series(log, "loss")] == [1.0] * 70
+    assert "no TensorBoard event" in log.skipped[0].why

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import pytest
 
-from holter.readers.tensorboard import stream, templates
+from holter.readers.tensorboard import stream, template, templates
 from tests.unit.readers.tensorboard import writing as w
 from tests.unit.readers.tensorboard.reading import read, series, steps
 
@@ -64,3 +65,22 @@ def test_a_regular_file_is_read_by_template(monkeypatch):
     rows = [(s, dict.fromkeys(TAGS, 1.0)) for s in range(1000)]
     assert steps(read(w.scalars(rows))) == list(range(1000))
     assert len(one_by_one) < 100
+
+
+def test_records_that_are_long_for_their_number_need_no_tables_of_their_length():
+    described = [w.simple("loss", float(s)) + w.part(9, w.part(3, b"x" * 20_000)) for s in range(40)]
+    tracemalloc.start()
+    try:
+        log = read(b"".join(w.record(w.event(s, value)) for s, value in enumerate(described)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert series(log, "loss") == [(s, float(s)) for s in range(40)]
+    assert peak < 10 << 20
+
+
+def test_steps_too_long_for_a_template_are_read(monkeypatch):
+    monkeypatch.setattr(template, "_LONGEST_STEP", 200)
+    rows = [(s, dict.fromkeys(TAGS, float(s))) for s in range(100)]
+    log = read(w.scalars(rows))
+    assert series(log, TAGS[-1]) == [(s, float(s)) for s in range(100)]

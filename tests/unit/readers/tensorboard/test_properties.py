@@ -10,12 +10,16 @@ from holter.readers.tensorboard.reader import TENSORBOARD
 from tests.unit.readers.tensorboard import writing as w
 from tests.unit.readers.tensorboard.reading import bits, everything, in_pieces, read
 
+unhurried = settings(deadline=None, max_examples=60)
+"""No time limit on an example: the machine may be busy with something else."""
+
 TAGS = st.sampled_from(["", "loss", "奖励", "train/a_rather_long_name_of_a_metric", "b"])
 STEPS = st.one_of(st.integers(0, 5), st.integers(-3, 1 << 40), st.sampled_from([127, 128, 16383, 16384]))
 VALUES = st.floats(width=32, allow_nan=True, allow_infinity=True)
 FORMS = st.sampled_from(["simple", "float_val", "content", "double"])
-POINTS = st.lists(st.tuples(TAGS, STEPS, VALUES, FORMS), min_size=1, max_size=12)
-"""One record each."""
+SCALARS = st.lists(st.tuples(TAGS, VALUES, FORMS), min_size=1, max_size=3)
+RECORDS = st.lists(st.tuples(STEPS, st.booleans(), SCALARS), min_size=1, max_size=12)
+"""Step, whether it is written with a byte more than it needs, and the scalars of one record."""
 
 
 def value(tag: str, number: float, form: str) -> bytes:
@@ -28,62 +32,79 @@ def value(tag: str, number: float, form: str) -> bytes:
     return w.tensor(tag, 2, 6, struct.pack("<d", number), shape=b"")
 
 
-def records(points) -> list[bytes]:
-    return [w.record(w.event(step, value(tag, number, form))) for tag, step, number, form in points]
+def written(said) -> list[bytes]:
+    out = []
+    for step, padded, scalars in said:
+        values = [value(*scalar) for scalar in scalars]
+        if padded and step >= 0:
+            minimal = w.varint(step)
+            more = b"\x10" + minimal[:-1] + bytes([minimal[-1] | 128, 0])
+            out.append(w.record(w.event(0, *values, more=more)))
+        else:
+            out.append(w.record(w.event(step, *values)))
+    return out
+
+
+def repeated(said, times: int):
+    """The same records again and again, a step further each time, so that templates are learned from them."""
+    return [(step + turn, padded, scalars) for turn in range(times) for step, padded, scalars in said]
 
 
 def multiset(found: dict[str, list[tuple[int, bytes]]]) -> dict[str, list[tuple[int, bytes]]]:
     return {tag: sorted(points) for tag, points in found.items()}
 
 
-def expected(points) -> dict[str, list[tuple[int, bytes]]]:
+def expected(said) -> dict[str, list[tuple[int, bytes]]]:
     out: dict[str, list[tuple[int, bytes]]] = {}
-    for tag, step, number, _ in points:
-        out.setdefault(tag, []).append((step, bits(number)))
+    for step, _, scalars in said:
+        for tag, number, _ in scalars:
+            out.setdefault(tag, []).append((step, bits(number)))
     return out
 
 
-@given(POINTS, st.integers(1, 40))
-def test_what_is_written_is_read_back_in_the_order_of_each_tag(points, times):
-    repeated = [(tag, step + turn, number, form) for turn in range(times) for tag, step, number, form in points]
-    found = everything(read(b"".join(records(repeated))))
-    assert multiset(found) == multiset(expected(repeated))
-    for tag, series in expected(points).items():
-        rising = [s for s, _ in series]
-        if times == 1 and rising == sorted(rising):
+@unhurried
+@given(RECORDS, st.integers(1, 40))
+def test_what_is_written_is_read_back(said, times):
+    said = repeated(said, times)
+    found = everything(read(b"".join(written(said))))
+    assert multiset(found) == multiset(expected(said))
+    for tag, series in expected(said).items():
+        steps = [step for step, _ in series]
+        if steps == sorted(steps):
             assert found[tag] == series
 
 
-@given(POINTS, st.data())
-def test_a_file_cut_at_any_byte_gives_its_whole_records(points, data):
-    written = [w.VERSION, *records(points)]
-    whole = b"".join(written)
+@unhurried
+@given(RECORDS, st.data())
+def test_a_file_cut_at_any_byte_gives_its_whole_records(said, data):
+    records = [w.VERSION, *written(said)]
+    whole = b"".join(records)
     cut = data.draw(st.integers(len(w.VERSION), len(whole)))
-    ends = [sum(map(len, written[: n + 1])) for n in range(len(written))]
+    ends = [sum(map(len, records[: n + 1])) for n in range(len(records))]
     complete = sum(end <= cut for end in ends) - 1
     log = read(whole[:cut])
-    assert multiset(everything(log)) == multiset(expected(points[:complete]))
+    assert multiset(everything(log)) == multiset(expected(said[:complete]))
     assert log.skipped == ()
 
 
-@given(POINTS, st.integers(1, 20), st.data())
-def test_a_damaged_byte_costs_its_record_alone(points, times, data):
-    repeated = [(tag, step + turn, number, form) for turn in range(times) for tag, step, number, form in points]
-    written = [w.VERSION, *records(repeated)]
-    hit = data.draw(st.integers(1, len(repeated)))
-    at = data.draw(st.integers(0, len(written[hit]) - 1))
-    flipped = bytearray(written[hit])
+@unhurried
+@given(RECORDS, st.integers(1, 20), st.data())
+def test_a_damaged_byte_costs_its_record_alone(said, times, data):
+    said = repeated(said, times)
+    records = [w.VERSION, *written(said)]
+    hit = data.draw(st.integers(1, len(said)))
+    at = data.draw(st.integers(0, len(records[hit]) - 1))
+    flipped = bytearray(records[hit])
     flipped[at] ^= data.draw(st.integers(1, 255))
-    log = read(b"".join([*written[:hit], bytes(flipped), *written[hit + 1 :]]))
-    found = multiset(everything(log))
-    assert found == multiset(expected([*repeated[: hit - 1], *repeated[hit:]]))
+    log = read(b"".join([*records[:hit], bytes(flipped), *records[hit + 1 :]]))
+    assert multiset(everything(log)) == multiset(expected([*said[: hit - 1], *said[hit:]]))
     assert len(log.skipped) == 1
 
 
-@given(POINTS, st.integers(1, 20), st.lists(st.integers(1, 200), max_size=12))
-def test_bytes_may_come_in_any_pieces(points, times, sizes):
-    repeated = [(tag, step + turn, number, form) for turn in range(times) for tag, step, number, form in points]
-    whole = b"".join(records(repeated))
+@unhurried
+@given(RECORDS, st.integers(1, 20), st.lists(st.integers(1, 200), max_size=12))
+def test_bytes_may_come_in_any_pieces(said, times, sizes):
+    whole = b"".join(written(repeated(said, times)))
     gathered, torn = in_pieces(whole, sizes)
     rows = gathered.stretches.rows()
     once = read(whole)
@@ -94,6 +115,7 @@ def test_bytes_may_come_in_any_pieces(points, times, sizes):
         assert column.values.tobytes() == once.columns[tag].values.tobytes()
 
 
+@unhurried
 @given(st.binary(max_size=200), st.booleans())
 def test_junk_is_read_or_refused_and_nothing_else(junk, framed):
     assert TENSORBOARD.recognises("x", junk) in (True, False)
@@ -104,10 +126,10 @@ def test_junk_is_read_or_refused_and_nothing_else(junk, framed):
     assert log.rows >= 0
 
 
-@settings(max_examples=30)
-@given(POINTS, st.binary(max_size=100), st.data())
-def test_junk_between_records_costs_nothing(points, junk, data):
-    written = records(points)
-    at = data.draw(st.integers(0, len(written) - 1))
-    log = read(b"".join([*written[:at], junk, *written[at:]]))
-    assert multiset(everything(log)) == multiset(expected(points))
+@unhurried
+@given(RECORDS, st.binary(max_size=100), st.data())
+def test_junk_between_records_costs_nothing(said, junk, data):
+    records = written(said)
+    at = data.draw(st.integers(0, len(records) - 1))
+    log = read(b"".join([*records[:at], junk, *records[at:]]))
+    assert multiset(everything(log)) == multiset(expected(said))

@@ -76,3 +76,19 @@ def test_one_tag_twice_in_one_record_makes_two_rows():
     log = read(b"".join(w.record(w.event(s, w.simple("a", s), w.simple("a", -s))) for s in range(1, 30)))
     assert steps(log) == [s for s in range(1, 30) for _ in range(2)]
     assert series(log, "a")[:4] == [(1, 1.0), (1, -1.0), (2, 2.0), (2, -2.0)]
+
+
+def test_a_tag_that_two_records_of_one_step_share_has_both_values():
+    def pair(s: int) -> bytes:
+        return w.record(w.event(s, w.simple("a", s))) + w.record(w.event(s, w.simple("b", 0), w.simple("a", -s)))
+
+    log = read(b"".join(pair(s) for s in range(1, 40)))
+    assert series(log, "a") == [(s, v) for s in range(1, 40) for v in (float(s), float(-s))]
+    assert series(log, "b") == [(s, 0.0) for s in range(1, 40)]
+
+
+def test_a_step_zero_that_is_written_out_is_the_one_that_is_left_out():
+    written = w.event(0, w.simple("b", 2.0), more=b"\x10\x00")
+    log = read((w.record(w.event(0, w.simple("a", 1.0))) + w.record(written)) * 20)
+    assert steps(log) == [0] * 20
+    assert [v for _, v in series(log, "b")] == [2.0] * 20

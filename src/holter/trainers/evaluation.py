@@ -1,0 +1,225 @@
+"""Evidence beside the proxy: what a policy that only learns to please its reward would fail.
+
+Held-out perplexity says whether the language model is still one, alignment scorers what the reward is bought with, a set of
+preferences whether the reward still tells good from bad, and every reward function on held-out prompts whether training
+prompts are merely remembered. Each mean comes with its standard error, because without one a short series of evaluations
+cannot be told from noise.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from holter.errors import SettingsError
+from holter.signals import tally
+from holter.trainers.prompts import is_conversation
+from holter.trainers.rewards import Texts
+from holter.trainers.scoring import score, sequences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from holter.trainers.on_policy import OnPolicyTrainer
+    from holter.trainers.prompts import Row
+
+
+class Evaluation:
+    """What a run is held against, besides its reward."""
+
+    def __init__(
+        self,
+        trainer: OnPolicyTrainer,
+        *,
+        prompts: Any,  # noqa: ANN401
+        texts: Any,  # noqa: ANN401
+        scorers: Mapping[str, Callable[..., Any]],
+        preferences: Any,  # noqa: ANN401
+    ) -> None:
+        """Evaluate `trainer`.
+
+        Args:
+            trainer: Whose policy and rewards.
+            prompts: Rows with ``prompt``, or several such datasets by name.
+            texts: Rows with ``text``, or plain texts, for the perplexity.
+            scorers: Functions like reward functions by name; higher is better.
+            preferences: Rows with ``prompt``, ``chosen`` and ``rejected``.
+        """
+        self.trainer, self.scorers = trainer, dict(scorers)
+        self.prompts = prompts
+        self.texts = [_text(t) for t in texts] if texts is not None else []
+        self.preferences = list(preferences) if preferences is not None else []
+        for row in self.preferences[:1]:
+            if missing := {"prompt", "chosen", "rejected"} - row.keys():
+                raise SettingsError(f"preference_dataset has no column {', '.join(sorted(missing))}")
+
+    @property
+    def size(self) -> int:
+        """Held-out prompts of one evaluation; of the smallest dataset, where there are several."""
+        if self.prompts is None:
+            return 0
+        parts = self.prompts.values() if isinstance(self.prompts, dict) else [self.prompts]
+        return min(len(p) for p in parts)
+
+    def __call__(self, prompts: Any = None) -> dict[str, float]:  # noqa: ANN401
+        """All there is to evaluate, by name without ``eval/``. Every process must call it, and gets the same."""
+        out: dict[str, float] = {}
+        with self.trainer.clock("eval"):
+            given = prompts if prompts is not None else self.prompts
+            for name, rows in (given.items() if isinstance(given, dict) else [("", given)]):
+                if rows is not None:
+                    found = self._held_out([dict(r) for r in rows])
+                    out |= {f"{name}_{key}" if name else key: value for key, value in found.items()}
+            if self.texts:
+                out |= self._perplexity()
+            if self.preferences:
+                out |= self._preference()
+        out["time"] = self.trainer.clock.take().get("eval", 0.0)
+        return out
+
+    def _mine(self, items: Sequence[Any]) -> list[Any]:
+        """This process' share."""
+        return list(items[self.trainer.accelerator.process_index :: self.trainer.accelerator.num_processes])
+
+    def _all(self, mine: list[Any]) -> list[Any]:
+        """Every process' results."""
+        return [r for part in self.trainer.metrics.processes.exchange(mine) for r in part]
+
+    def _held_out(self, rows: list[Row]) -> dict[str, float]:
+        """Rewards, alignment and lengths of completions of held-out prompts."""
+        trainer = self.trainer
+        group = trainer.group_size_eval
+        results: list[tuple[list[float], float, dict[str, list[float]], list[int], list[bool]]] = []
+        mine, size = self._mine(rows), max(1, trainer.args.per_device_eval_batch_size // group)
+        for first in range(0, len(mine), size):
+            chunk = [row for row in mine[first : first + size] for _ in range(group)]
+            completions = trainer.complete(trainer.tokens([r["prompt"] for r in chunk]))
+            texts = trainer.texts(chunk, completions.tokens)
+            scores = trainer.rewards(texts, trainer.args.device)
+            totals = trainer.rewards.total(scores)
+            judged = {n: [float(v) for v in _listed(s, texts, n)] for n, s in self.scorers.items()}
+            table, summed = scores.tolist(), totals.tolist()
+            for g in range(0, len(chunk), group):
+                here = slice(g, g + group)
+                results.append(
+                    (
+                        [_mean([row[k] for row in table[here]]) for k in range(len(trainer.rewards.names))],
+                        _mean(summed[here]),
+                        {n: values[here] for n, values in judged.items()},
+                        [len(t) for t in completions.tokens[here]],
+                        completions.ended[here],
+                    )
+                )
+        found = self._all(results)
+        out = {**with_error("reward", [r[1] for r in found])}
+        for k, name in enumerate(trainer.rewards.names):
+            out |= with_error(f"rewards/{name}/mean", [r[0][k] for r in found])
+        for name in self.scorers:
+            out |= with_error(f"alignment/{name}", [_mean(r[2][name]) for r in found])
+        lengths, ended = [n for r in found for n in r[3]], [e for r in found for e in r[4]]
+        out["completions/mean_length"] = sum(lengths) / len(lengths)
+        out["completions/clipped_ratio"] = 1 - sum(ended) / len(ended)
+        return out
+
+    def _perplexity(self) -> dict[str, float]:
+        """Exponential of the mean surprisal of held-out texts, each token weighing the same."""
+        trainer, limit = self.trainer, self.trainer.args.perplexity_max_length
+        tokenizer = trainer.tokens.tokenizer
+        total, count = 0.0, 0.0
+        size = trainer.args.per_device_eval_batch_size
+        mine = self._mine(self.texts)
+        was_training = trainer.model.training
+        trainer.model.eval()
+        for first in range(0, len(mine), size):
+            ids = [tokenizer(text=t)["input_ids"][:limit] for t in mine[first : first + size]]
+            ids = [i for i in ids if len(i) > 1]
+            if not ids:
+                continue
+            batch = sequences([i[:1] for i in ids], [i[1:] for i in ids], trainer.args.device, pad=trainer.sampling.pad)
+            with torch.no_grad(), trainer.accelerator.autocast():
+                part = tally(score(trainer.model, batch, temperature=1.0).logprobs, batch.mask)
+            total, count = total - float(part.total), count + float(part.count)
+        trainer.model.train(was_training)
+        parts = self._all([(total, count)])
+        total, count = sum(t for t, _ in parts), sum(c for _, c in parts)
+        return {"perplexity": math.exp(total / count) if count and total / count < 700 else math.inf}
+
+    def _preference(self) -> dict[str, float]:
+        """How often, and by how much, the reward prefers the chosen completion."""
+        trainer, margins = self.trainer, []
+        size = trainer.args.per_device_eval_batch_size
+        mine = self._mine(self.preferences)
+        for first in range(0, len(mine), size):
+            rows = mine[first : first + size]
+            chosen, rejected = (
+                trainer.rewards.total(trainer.rewards(self._given(rows, side), trainer.args.device))
+                for side in ("chosen", "rejected")
+            )
+            margins += (chosen - rejected).tolist()
+        known = [m for m in self._all(margins) if not math.isnan(m)]
+        wins = [1.0 if m > 0 else 0.5 if m == 0 else 0.0 for m in known]
+        return {**with_error("preference_accuracy", wins), **with_error("preference_margin", known)}
+
+    def _given(self, rows: list[Row], side: str) -> Texts:
+        """Completions that were not sampled but given, as reward functions see them."""
+        prompts = [row["prompt"] for row in rows]
+        said = [row[side][-1]["content"] if isinstance(row[side], list) else row[side] for row in rows]
+        completions = [
+            [{"role": "assistant", "content": s}] if is_conversation(p) else s for p, s in zip(prompts, said, strict=True)
+        ]
+        ids = [list(self.trainer.tokens.tokenizer(text=s, add_special_tokens=False)["input_ids"]) for s in said]
+        names = [n for n in rows[0] if n not in ("prompt", "chosen", "rejected", "completion", "completion_ids")]
+        columns: dict[str, Any] = {n: [row[n] for row in rows] for n in names}
+        columns |= {"trainer_state": self.trainer.state, "log_metric": _unheard, "log_extra": _unheard}
+        return Texts(prompts, completions, ids, columns)
+
+
+def with_error(name: str, values: Sequence[float]) -> dict[str, float]:
+    """A mean and its standard error, over the values that are numbers; nothing where there are none.
+
+    >>> with_error("score", [1.0, 3.0])
+    {'score': 2.0, 'score/standard_error': 1.0}
+    """
+    known = [v for v in values if not math.isnan(v)]
+    if not known:
+        return {}
+    mean = sum(known) / len(known)
+    out = {name: mean}
+    if len(known) > 1:
+        variance = sum((v - mean) ** 2 for v in known) / (len(known) - 1)
+        out[f"{name}/standard_error"] = math.sqrt(variance / len(known))
+    return out
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [v for v in values if not math.isnan(v)]
+    return sum(known) / len(known) if known else math.nan
+
+
+def _listed(scorer: Callable[..., Any], texts: Texts, name: str) -> list[float]:
+    result = scorer(
+        prompts=list(texts.prompts),
+        completions=list(texts.completions),
+        completion_ids=list(texts.completion_ids),
+        **texts.columns,
+    )
+    values = [math.nan if v is None else float(v) for v in result]
+    if len(values) != len(texts.completions):
+        raise SettingsError(
+            f"alignment scorer {name!r} returned {len(values)} scores for {len(texts.completions)} completions"
+        )
+    return values
+
+
+def _text(row: Any) -> str:  # noqa: ANN401
+    if isinstance(row, str):
+        return row
+    if "text" not in row:
+        raise SettingsError(f"perplexity_dataset has no column 'text', only {', '.join(row)}")
+    return str(row["text"])
+
+
+def _unheard(*_: object) -> None:
+    """What a reward function says of completions that were not sampled is not logged."""

@@ -1,0 +1,211 @@
+"""Settings of PPO."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from holter.errors import SettingsError
+from holter.trainers.config import OnPolicyConfig, checked
+
+
+@checked
+@dataclass
+class PPOConfig(OnPolicyConfig):
+    """Settings of `PPOTrainer`: those of `OnPolicyConfig`, and what belongs to PPO.
+
+    One *update* samples ``batch_size`` completions (``per_device_train_batch_size`` x ``gradient_accumulation_steps`` x
+    processes) and goes over them ``num_ppo_epochs`` times, in ``num_mini_batches`` optimizer steps each time. Updates are what
+    ``max_steps``, ``save_steps``, ``logging_steps`` and the learning rate's schedule count.
+
+    References:
+        Schulman et al., "Proximal Policy Optimization Algorithms" (2017). Ziegler et al., "Fine-Tuning Language Models from
+        Human Preferences" (2019). Huang et al., "The N+ Implementation Details of RLHF with PPO" (2024).
+    """
+
+    renamed: ClassVar[dict[str, str]] = {
+        "max_new_tokens": "response_length",
+        "max_completion_length": "response_length",
+        "max_length": "response_length",
+        "beta": "kl_coef",
+        "init_kl_coef": "kl_coef",
+        "target": "kl_target",
+        "horizon": "kl_horizon",
+        "ppo_epochs": "num_ppo_epochs",
+        "epsilon": "cliprange",
+        "clip_range": "cliprange",
+        "gae_lambda": "lam",
+    }
+
+    learning_rate: float = field(default=3e-6, metadata={"help": "Peak learning rate."})
+    value_learning_rate: float | None = field(
+        default=None, metadata={"help": "Peak learning rate of the value function. Default: learning_rate."}
+    )
+    disable_dropout: bool = field(
+        default=True, metadata={"help": "Switch dropout off, so that the same tokens get the same log-probabilities."}
+    )
+    sft_model_path: str | None = field(default=None, metadata={"help": "The policy, where the trainer is given none."})
+    reward_model_path: str | None = field(
+        default=None, metadata={"help": "The reward model, where the trainer is given no reward."}
+    )
+    model_adapter_name: str | None = field(
+        default=None, metadata={"help": "The adapter that is trained, of a policy with several."}
+    )
+    ref_adapter_name: str | None = field(
+        default=None, metadata={"help": "The adapter that makes the reference. Default: the model without adapter."}
+    )
+
+    total_episodes: int | None = field(
+        default=None, metadata={"help": "Completions of the whole run, instead of max_steps or num_train_epochs."}
+    )
+    num_ppo_epochs: int = field(default=4, metadata={"help": "How often an update goes over its completions."})
+    num_mini_batches: int = field(default=1, metadata={"help": "Optimizer steps of each time."})
+    local_rollout_forward_batch_size: int = field(
+        default=64, metadata={"help": "Most completions of a pass without gradients, on each process."}
+    )
+    num_sample_generations: int = field(
+        default=0, metadata={"help": "How often in a run completions are printed and sent to trackers that have tables."}
+    )
+
+    response_length: int = field(default=53, metadata={"help": "Most tokens of a completion."})
+    temperature: float = field(
+        default=0.7, metadata={"help": "Sampling temperature; log-probabilities and entropy are at this temperature too."}
+    )
+    stop_token: str | None = field(
+        default=None,
+        metadata={
+            "help": "'eos': the end tokens of tokenizer and model end a completion, the default without stop_token_id. "
+            "'none': nothing does, all completions have response_length tokens."
+        },
+    )
+    stop_token_id: int | None = field(default=None, metadata={"help": "The token that ends a completion."})
+    missing_eos_penalty: float | None = field(
+        default=None, metadata={"help": "Taken from the score of a completion that does not end. Positive."}
+    )
+
+    kl_coef: float = field(
+        default=0.05, metadata={"help": "Price of a nat of drift from the reference; with kl_target, the one to begin with."}
+    )
+    kl_target: float | None = field(
+        default=None, metadata={"help": "KL that the coefficient is led towards, in nats a sequence. Default: it is fixed."}
+    )
+    kl_horizon: int = field(
+        default=10_000, metadata={"help": "Episodes in which the coefficient changes at most by about 20 %."}
+    )
+    kl_estimator: str = field(
+        default="k1", metadata={"help": "Estimator of the KL: 'k1' (log-ratio, signed) or 'k3' (never negative)."}
+    )
+    cliprange: float = field(default=0.2, metadata={"help": "Clip range of the ratio."})
+    cliprange_value: float = field(
+        default=0.2, metadata={"help": "How far a value may move in an update, in units of reward."}
+    )
+    vf_coef: float = field(default=0.1, metadata={"help": "Weight of the value loss."})
+    share_value_trunk: bool = field(
+        default=False, metadata={"help": "The value function is a head on the policy instead of a model of its own."}
+    )
+    gamma: float = field(default=1.0, metadata={"help": "Discount of later rewards."})
+    lam: float = field(default=0.95, metadata={"help": "Lambda of generalized advantage estimation."})
+    whiten_rewards: bool = field(default=False, metadata={"help": "Scale token rewards to variance 1; their mean stays."})
+    whiten_advantages: bool = field(default=True, metadata={"help": "Scale advantages to mean 0 and variance 1."})
+    target_kl: float | None = field(
+        default=None,
+        metadata={"help": "An update ends with the mini-batch at which its KL, in nats a token, is above this."},
+    )
+
+    def __post_init__(self) -> None:
+        """Fill in the sizes that follow from others and check that they fit.
+
+        Raises:
+            SettingsError: When they do not.
+        """
+        if self.total_episodes is not None and self.max_steps > 0:
+            raise SettingsError("PPOConfig: total_episodes and max_steps both say how long to train: set one of them")
+        super().__post_init__()
+        self._check_values()
+        if self.total_episodes is not None:
+            self.max_steps = math.ceil(self.total_episodes / self.batch_size)
+        if self.local_batch_size % self.num_mini_batches:
+            raise SettingsError(
+                f"PPOConfig: the {self.local_batch_size} completions that each process samples for an update do not make "
+                f"num_mini_batches={self.num_mini_batches} of equal size"
+            )
+        if self.local_mini_batch_size % self.local_micro_batch_size:
+            raise SettingsError(
+                f"PPOConfig: a mini-batch of {self.local_mini_batch_size} completions on each process cannot be cut into passes "
+                f"of per_device_train_batch_size={self.per_device_train_batch_size}"
+            )
+
+    @property
+    def max_completion_length(self) -> int:
+        """Most tokens of a completion."""
+        return self.response_length
+
+    @property
+    def local_batch_size(self) -> int:
+        """Completions of an update on each process."""
+        return self.per_device_train_batch_size * self.gradient_accumulation_steps
+
+    @property
+    def batch_size(self) -> int:
+        """Completions of an update, over all processes."""
+        return self.local_batch_size * self.world_size
+
+    @property
+    def local_mini_batch_size(self) -> int:
+        """Completions of an optimizer step on each process."""
+        return self.local_batch_size // self.num_mini_batches
+
+    @property
+    def mini_batch_size(self) -> int:
+        """Completions of an optimizer step, over all processes."""
+        return self.local_mini_batch_size * self.world_size
+
+    @property
+    def local_micro_batch_size(self) -> int:
+        """Completions of a forward and backward pass on each process."""
+        return min(self.per_device_train_batch_size, self.local_mini_batch_size)
+
+    def _check_values(self) -> None:
+        wrong = [
+            (self.kl_estimator not in ("k1", "k3"), f"kl_estimator must be k1 or k3, not {self.kl_estimator!r}"),
+            (
+                self.stop_token not in (None, "eos", "none"),
+                f"stop_token must be 'eos' or 'none', not {self.stop_token!r}; stop_token_id takes any token",
+            ),
+            (
+                self.stop_token is not None and self.stop_token_id is not None,
+                "stop_token and stop_token_id both say what ends a completion: set one of them",
+            ),
+            (
+                self.missing_eos_penalty is not None and self.missing_eos_penalty < 0,
+                f"missing_eos_penalty is subtracted, so it must be positive, not {self.missing_eos_penalty}",
+            ),
+            (self.kl_coef < 0, f"kl_coef must not be negative, not {self.kl_coef}"),
+            (self.kl_target is not None and self.kl_target <= 0, f"kl_target must be positive, not {self.kl_target}"),
+            (
+                self.kl_target is not None and self.kl_coef == 0,
+                "kl_target leads kl_coef by factors, and a coefficient of 0 stays 0: set kl_coef too",
+            ),
+            (self.kl_horizon < 1, f"kl_horizon must be at least 1, not {self.kl_horizon}"),
+            (self.target_kl is not None and self.target_kl <= 0, f"target_kl must be positive, not {self.target_kl}"),
+            (self.cliprange <= 0, f"cliprange must be positive, not {self.cliprange}"),
+            (self.cliprange_value <= 0, f"cliprange_value must be positive, not {self.cliprange_value}"),
+            (self.vf_coef < 0, f"vf_coef must not be negative, not {self.vf_coef}"),
+            (not 0 <= self.gamma <= 1, f"gamma must lie in [0, 1], not {self.gamma}"),
+            (not 0 <= self.lam <= 1, f"lam must lie in [0, 1], not {self.lam}"),
+            (self.num_ppo_epochs < 1, f"num_ppo_epochs must be at least 1, not {self.num_ppo_epochs}"),
+            (self.num_mini_batches < 1, f"num_mini_batches must be at least 1, not {self.num_mini_batches}"),
+            (self.response_length < 1, f"response_length must be at least 1, not {self.response_length}"),
+            (
+                self.local_rollout_forward_batch_size < 1,
+                f"local_rollout_forward_batch_size must be at least 1, not {self.local_rollout_forward_batch_size}",
+            ),
+            (
+                self.total_episodes is not None and self.total_episodes < 1,
+                f"total_episodes must be at least 1, not {self.total_episodes}",
+            ),
+        ]
+        for is_wrong, why in wrong:
+            if is_wrong:
+                raise SettingsError(f"PPOConfig: {why}")

@@ -1,0 +1,288 @@
+"""The policy and its value function as one module, and reward models that read tokens.
+
+Trainers, optimizers and what shards parameters want one module, so there is one. To everything else it looks like the policy;
+asked for more, it gives values too, of the tokens that count and of no others.
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+from transformers import AutoModelForSequenceClassification, PreTrainedModel
+
+from holter.errors import SettingsError
+from holter.signals import logprobs_and_entropy
+from holter.signals.logprobs import TokenScores
+from holter.trainers.models import is_adapted, name_of
+from holter.trainers.scoring import by_length, sequences, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+    from holter.trainers.config import OnPolicyConfig
+    from holter.trainers.scoring import Sequences
+
+HEAD_FILE = "value_head.pt"
+
+
+class PolicyAndValue(nn.Module):
+    """A policy with a value function: a model of its own, or a head on the policy's last hidden states."""
+
+    def __init__(self, policy: PreTrainedModel, value_model: PreTrainedModel | None) -> None:
+        """Join them.
+
+        Args:
+            policy: A causal language model, with an adapter or without.
+            value_model: A sequence classification model with one output; None for a head on the policy's trunk.
+        """
+        super().__init__()
+        self.policy = policy
+        self.value_model = value_model
+        self.value_head: nn.Linear | None = None
+        if value_model is None:
+            embeddings = policy.get_output_embeddings().weight
+            self.value_head = nn.Linear(embeddings.shape[1], 1, dtype=embeddings.dtype, device=embeddings.device)
+            _zero(self.value_head)
+
+    # What Trainer asks a model.
+
+    @property
+    def config(self) -> Any:  # noqa: ANN401
+        """The policy's."""
+        return self.policy.config
+
+    @property
+    def generation_config(self) -> Any:  # noqa: ANN401
+        """The policy's."""
+        return self.policy.generation_config
+
+    def get_output_embeddings(self) -> nn.Module:
+        """The policy's."""
+        head: nn.Module = self.policy.get_output_embeddings()
+        return head
+
+    def gradient_checkpointing_enable(self, **options: Any) -> None:  # noqa: ANN401
+        """Forget activations in both models."""
+        for model in filter(None, (self.policy, self.value_model)):
+            model.gradient_checkpointing_enable(**options)
+
+    def gradient_checkpointing_disable(self) -> None:
+        """Keep activations in both models."""
+        for model in filter(None, (self.policy, self.value_model)):
+            model.gradient_checkpointing_disable()
+
+    # What is trained.
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether policy and value function share a trunk."""
+        return self.value_model is None
+
+    def value_parameters(self) -> list[nn.Parameter]:
+        """Parameters that only the value function has."""
+        own = self.value_head if self.value_model is None else self.value_model
+        assert own is not None
+        return list(own.parameters())
+
+    def forward(self, *args: Any, at: Tensor | None = None, only: str = "", **kwargs: Any) -> Any:  # noqa: ANN401
+        """The policy's output; or logits and values of chosen positions.
+
+        Args:
+            *args: What the policy takes.
+            at: Positions in the flat ``(B S)``. Shape ``(N,)``.
+            only: ``"values"`` where logits are not wanted.
+            **kwargs: What the policy takes.
+
+        Returns:
+            With `at`, logits of shape ``(N, V)``, None where they are not wanted, and values of shape ``(N,)``, reward.
+        """
+        if at is None:
+            return self.policy(*args, **kwargs)
+        if self.value_model is None:
+            logits, hidden = self._policy_at(at, only, *args, **kwargs)
+            assert self.value_head is not None
+            return logits, self.value_head(hidden).squeeze(-1).float()
+        trunk, head = trunk_and_head(self.value_model)
+        hidden = trunk(*args, **kwargs).last_hidden_state
+        values = head(hidden.reshape(-1, hidden.shape[-1])[at]).squeeze(-1).float()
+        if only == "values":
+            return None, values
+        return self._policy_at(at, only, *args, **kwargs)[0], values
+
+    def _policy_at(self, at: Tensor, only: str, *args: Any, **kwargs: Any) -> tuple[Tensor | None, Tensor]:  # noqa: ANN401
+        """Logits ``(N, V)`` and last hidden states ``(N, H)``; the head sees no position that is not wanted."""
+        seen: list[Tensor] = []
+
+        def pick(_: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+            hidden, *rest = given
+            seen.append(hidden.reshape(-1, hidden.shape[-1])[at])
+            return (seen[0].unsqueeze(0)[:, : 0 if only == "values" else None], *rest)
+
+        handle = self.get_output_embeddings().register_forward_pre_hook(pick)
+        try:
+            logits = self.policy(*args, **kwargs).logits
+        finally:
+            handle.remove()
+        return None if only == "values" else logits.reshape(-1, logits.shape[-1]), seen[0]
+
+    # Checkpoints.
+
+    def save_value(self, folder: Path, state: dict[str, Tensor] | None = None) -> None:
+        """Save the value function; a model of its own can be loaded again by the folder's name."""
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.value_model is not None:
+            self.value_model.save_pretrained(folder, state_dict=state)
+        else:
+            assert self.value_head is not None
+            torch.save(state if state is not None else self.value_head.state_dict(), folder / HEAD_FILE)
+
+    def split(self, state: dict[str, Tensor] | None) -> tuple[dict[str, Tensor] | None, dict[str, Tensor] | None]:
+        """The parts of a state dictionary of both that belong to the policy and to the value function."""
+        if state is None:
+            return None, None
+        prefix = "value_head." if self.is_shared else "value_model."
+        policy = {n.removeprefix("policy."): t for n, t in state.items() if n.startswith("policy.")}
+        return policy, {n.removeprefix(prefix): t for n, t in state.items() if n.startswith(prefix)}
+
+
+def score_and_value(model: nn.Module, batch: Sequences, *, temperature: float) -> tuple[TokenScores, Tensor]:
+    """Log-probabilities, entropy and values at every completion token, in one pass.
+
+    Args:
+        model: A `PolicyAndValue`, wrapped or not.
+        batch: What to score.
+        temperature: The one the completions were sampled with.
+
+    Returns:
+        All of shape ``(B, T)``, 0 outside the mask: nats and nats, and reward: what was expected before each token.
+    """
+    logits, values = model(**_inputs(batch), at=batch.before)
+    found = logprobs_and_entropy(logits, batch.targets.reshape(-1)[batch.within], temperature=temperature)
+    scores = TokenScores(spread(found.logprobs, batch), spread(found.entropy, batch))
+    return scores, spread(values, batch)
+
+
+def value(model: nn.Module, batch: Sequences) -> Tensor:
+    """Values before every completion token. Shape ``(B, T)``, reward, 0 outside the mask."""
+    _, values = model(**_inputs(batch), at=batch.before, only="values")
+    return spread(values, batch)
+
+
+def _inputs(batch: Sequences) -> dict[str, Any]:
+    return {
+        "input_ids": batch.ids,
+        "attention_mask": batch.attention,
+        "position_ids": batch.positions,
+        "use_cache": False,
+    }
+
+
+def load_value_model(
+    given: str | PreTrainedModel | None, policy: PreTrainedModel, args: OnPolicyConfig
+) -> PreTrainedModel:
+    """The value model: loaded where it is a name or path, made from the policy's trunk where there is none.
+
+    Raises:
+        SettingsError: When it has more than one output, or no head that reads hidden states.
+    """
+    if given is None:
+        return _from_trunk(policy)
+    if isinstance(given, str):
+        given = AutoModelForSequenceClassification.from_pretrained(
+            given, num_labels=1, dtype=policy.dtype, trust_remote_code=args.trust_remote_code
+        )
+    if given is policy:
+        raise SettingsError("value_model is the policy itself: leave it out, and set share_value_trunk=True to share a trunk")
+    if getattr(given.config, "num_labels", 1) != 1:
+        raise SettingsError(
+            f"value model {name_of(given)!r} has {given.config.num_labels} outputs; a value is one number: load it with "
+            "num_labels=1"
+        )
+    trunk_and_head(given)
+    return given
+
+
+def _from_trunk(policy: PreTrainedModel) -> PreTrainedModel:
+    """A value model with the policy's weights and a head of zeros: at first nothing is expected of any token."""
+    base = copy.deepcopy(policy).unload() if is_adapted(policy) else policy
+    config = copy.deepcopy(base.config)
+    config.num_labels = 1
+    try:
+        model = AutoModelForSequenceClassification.from_config(config, dtype=policy.dtype)
+    except ValueError as error:
+        raise SettingsError(
+            f"there is no value model for {config.model_type}: pass one as value_model, or set share_value_trunk=True"
+        ) from error
+    trunk, head = trunk_and_head(model)
+    trunk.load_state_dict(base.base_model.state_dict())
+    _zero(head)
+    return model.to(next(base.parameters()).device)
+
+
+def _zero(head: nn.Module) -> None:
+    with torch.no_grad():
+        for parameter in head.parameters():
+            parameter.zero_()
+
+
+def trunk_and_head(model: Any) -> tuple[nn.Module, nn.Module]:  # noqa: ANN401
+    """The part of a sequence classification model that gives hidden states, and the part that reads a number from them.
+
+    Raises:
+        SettingsError: When the model is not made of the two.
+    """
+    inner = model.get_base_model() if is_adapted(model) else model
+    trunk = getattr(inner, getattr(inner, "base_model_prefix", "") or "-", None)
+    head = getattr(inner, "score", None)
+    if trunk is None or head is None:
+        raise SettingsError(
+            f"{type(inner).__name__} is no sequence classification model of a decoder: it has no trunk or no 'score' head. "
+            "Load it with AutoModelForSequenceClassification, or pass a reward model in reward_funcs, which reads text"
+        )
+    return trunk, head
+
+
+class TokenReward:
+    """A reward model as a reward function that reads the policy's own tokens, the end token included.
+
+    Reward models in `reward_funcs` read text, which is right where they have a tokenizer of their own. One that shares the
+    policy's tokenizer needs no detour over text, which may come back as other tokens and comes back without the end token.
+    """
+
+    def __init__(self, model: PreTrainedModel, tokens: Callable[[Sequence[Any]], list[list[int]]], size: int) -> None:
+        """Wrap a reward model.
+
+        Args:
+            model: A sequence classification model with one output.
+            tokens: Tokens of prompts.
+            size: Most completions that are scored at a time.
+
+        Raises:
+            SettingsError: When the model is none.
+        """
+        trunk_and_head(model)
+        self.model, self.tokens, self.size = model, tokens, size
+        self.__name__ = name_of(model)
+
+    @torch.no_grad()
+    def __call__(self, prompts: Sequence[Any], completion_ids: Sequence[list[int]], **_: Any) -> Tensor:  # noqa: ANN401
+        """Score at the last token of each completion. Shape ``(B,)``, on the model's device."""
+        inner = getattr(self.model, "module", self.model)
+        trunk, head = trunk_and_head(inner)
+        given = self.tokens(prompts)
+        lengths = [len(p) + len(c) for p, c in zip(given, completion_ids, strict=True)]
+        device = next(inner.parameters()).device
+        out = torch.zeros(len(lengths), device=device)
+        for rows in by_length(lengths, self.size):
+            batch = sequences([given[i] for i in rows], [completion_ids[i] for i in rows], device)
+            hidden = trunk(input_ids=batch.ids, use_cache=False).last_hidden_state
+            last = torch.tensor([lengths[i] - 1 for i in rows]).to(device, non_blocking=True)
+            at = torch.tensor(rows).to(device, non_blocking=True)
+            out[at] = head(hidden[torch.arange(len(rows), device=device), last]).squeeze(-1).float()
+        return out

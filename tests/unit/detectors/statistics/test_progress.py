@@ -1,0 +1,41 @@
+"""A reward that rises, one that stands, and what is known of them when a row is logged."""
+
+import numpy as np
+
+from holter.detectors.statistics.progress import near_best, rises
+from holter.runs.build import run_of
+
+AT = np.arange(60)
+
+
+def reward(values, steps=None):
+    steps = steps if steps is not None else list(range(1, len(values) + 1))
+    return run_of([float(s) for s in steps], {"reward": list(values)}).get("reward")
+
+
+def noise(n=60):
+    return 0.02 * np.random.default_rng(1).normal(size=n)
+
+
+def test_a_trend_rises_and_noise_does_not():
+    assert rises(reward(0.2 + 0.01 * AT + noise()), AT)[30:].all()
+    assert not rises(reward(0.2 + noise()), AT).any()
+
+
+def test_a_solved_task_is_near_its_best_and_a_lost_one_is_not():
+    solved = 0.9 - 0.7 * np.exp(-AT / 8)
+    assert near_best(reward(solved + noise()), AT)[30:].all()
+    lost = np.where(AT < 30, solved, 0.2)
+    assert not near_best(reward(lost + noise()), AT)[45:].any()
+
+
+def test_a_reward_that_never_gained_is_near_no_best():
+    assert not near_best(reward(0.9 + noise()), AT).any()
+
+
+def test_rows_before_the_first_reward_know_nothing():
+    late = reward(0.2 + 0.01 * AT + noise(), steps=list(range(1, 61)))
+    early = late.where(late.at >= 40)
+    assert not rises(early, np.arange(40)).any()
+    assert not rises(None, AT).any()
+    assert not near_best(None, AT).any()

@@ -1,0 +1,97 @@
+"""What the recorder writes, the reading half reads."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from holter.readers.base import Source
+from holter.readers.registry import reader_for
+from holter.runs.load import load
+from holter.store.manifest import Manifest
+from holter.store.run_folder import RunFolder
+
+MANIFEST = Manifest(id="run", created=0.0, algorithm="ppo", config={"kl_coef": 0.05, "num_ppo_epochs": 4})
+
+
+def written(folder, steps, *, resume=None, shift=0.0):
+    run = RunFolder.create(folder, MANIFEST) if resume is None else RunFolder.resume(folder, MANIFEST, step=resume)
+    with run:
+        for step in steps:
+            row = {"objective/kl": step + shift, "policy/approxkl_avg": math.nan if step == 3 else 0.01}
+            run.write(step, row, now=100.0 + step)
+
+
+def only(folder):
+    (run,) = load([str(folder)]).runs
+    return run
+
+
+def test_a_run_folder_comes_back_as_one_run_with_its_config(tmp_path):
+    written(tmp_path, range(1, 7))
+    run = only(tmp_path)
+    assert run.steps.tolist() == [1, 2, 3, 4, 5, 6]
+    assert run.series["objective/kl"].values.tolist() == [1, 2, 3, 4, 5, 6]
+    assert math.isnan(run.series["policy/approxkl_avg"].values[2])
+    assert run.config["kl_coef"] == 0.05
+
+
+def test_segments_are_one_run_and_the_newest_wins(tmp_path):
+    written(tmp_path, range(1, 8))
+    written(tmp_path, range(5, 10), resume=4, shift=100.0)
+    run = only(tmp_path)
+    assert run.steps.tolist() == list(range(1, 10))
+    assert run.series["objective/kl"].values.tolist() == [1, 2, 3, 4, *(step + 100.0 for step in range(5, 10))]
+    assert run.resumes == (4,)
+
+
+def test_the_eleventh_segment_comes_after_the_tenth(tmp_path):
+    written(tmp_path, range(1, 4))
+    for segment in range(1, 12):
+        written(tmp_path, [segment + 2, segment + 3], resume=segment + 1, shift=1000.0 * segment)
+    run = only(tmp_path)
+    assert run.steps.tolist() == list(range(1, 15))
+    assert run.series["objective/kl"].values[-2:].tolist() == [11013.0, 11014.0]
+
+
+def test_rows_after_a_checkpoint_that_were_never_replaced_do_not_count(tmp_path):
+    written(tmp_path, range(1, 8))
+    written(tmp_path, [10, 11], resume=4)
+    assert only(tmp_path).steps.tolist() == [1, 2, 3, 4, 10, 11]
+
+
+def test_gaps_and_broken_lines_are_named_with_file_and_line(tmp_path):
+    written(tmp_path, range(1, 4))
+    file = tmp_path / "metrics-0.jsonl"
+    file.write_bytes(file.read_bytes() + b'{"gap":{"lines":3,"why":"No space left on device"}}\n{"step":7,"lo\n{"st')
+    run = only(tmp_path)
+    said = [str(s) for s in run.skipped]
+    assert said[0] == f"{file}:4: 3 rows could not be written here: No space left on device"
+    assert said[1].startswith(f"{file}:5: not a line of a run")
+    assert len(said) == 2
+    assert len(run.steps) == 3
+
+
+def test_one_metrics_file_is_read_with_the_manifest_beside_it(tmp_path):
+    written(tmp_path, range(1, 4))
+    (log,) = reader_for(Source.of(tmp_path / "metrics-0.jsonl")).read(Source.of(tmp_path / "metrics-0.jsonl"))
+    assert log.reader == "run-folder"
+    assert log.config["num_ppo_epochs"] == 4
+    assert log.lines.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("head", [b"", b"{}", b'{"loss": 1}\n', b'{"step": 1, "loss": 2}\n'])
+def test_a_foreign_file_of_that_name_is_left_to_others(tmp_path, head):
+    (tmp_path / "metrics-0.jsonl").write_bytes(head)
+    source = Source.of(tmp_path / "metrics-0.jsonl")
+    from holter.readers.run_folder import RUN_FOLDER
+
+    assert not RUN_FOLDER.recognises(source.name, head)
+
+
+def test_manifests_of_other_runs_do_not_mix(tmp_path):
+    written(tmp_path / "a", range(1, 4))
+    with RunFolder.create(tmp_path / "b", replace(MANIFEST, config={"kl_coef": 9.0})) as other:
+        other.write(1, {"objective/kl": 1.0})
+    found = {run.config["kl_coef"] for run in load([str(tmp_path)]).runs}
+    assert found == {0.05, 9.0}
