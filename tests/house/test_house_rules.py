@@ -50,9 +50,10 @@ def test_every_public_name_has_a_docstring():
     assert not bare
 
 
-def test_every_module_imports_without_optional_packages():
+def test_every_module_but_the_trainers_imports_without_optional_packages():
+    names = [m.name for m in pkgutil.walk_packages(holter.__path__, "holter.") if "__main__" not in m.name]
     code = "; ".join(
-        ["import sys", *(f"import {m.name}" for m in pkgutil.walk_packages(holter.__path__, "holter.") if "__main__" not in m.name)]
+        ["import sys", *(f"import {n}" for n in names if not n.startswith("holter.trainers."))]
         + ["bad = {'torch', 'transformers', 'wandb', 'tensorboard', 'trl', 'pandas'} & set(sys.modules)", "assert not bad, bad"]
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

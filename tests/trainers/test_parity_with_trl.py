@@ -43,7 +43,7 @@ SETTINGS = {
     "by a constant": {"loss_type": "dr_grpo", "scale_rewards": "none", "epsilon_high": 0.28},
     "by micro-batch": {"loss_type": "bnpo", "scale_rewards": "batch"},
     "one ratio a sequence": {"importance_sampling_level": "sequence", "num_iterations": 2, "learning_rate": 5e-3},
-    "truncated ones left out": {"mask_truncated_completions": True, "max_completion_length": 9},
+    "truncated ones left out": {"mask_truncated_completions": True, "max_completion_length": 13},
     "another temperature": {"temperature": 0.7, "use_bias_correction_kl": False},
     "an entropy bonus": {"entropy_coef": 0.05},
     "weights": {"reward_weights": [2.0, 0.5]},
@@ -115,7 +115,8 @@ def differences(mine, theirs, names):
         for row, other in zip(mine, theirs, strict=True)
         for name in names
         if other.get(name) is not None
-        and not (name == "num_tokens")
+        # TRL says 0 where no completion ended; there is no length then, and we say nothing.
+        and not ("terminated" in name and other["completions/clipped_ratio"] == 1 and name not in row)
         and row.get(name) != pytest.approx(other[name], rel=1e-4, abs=1e-4)
     ]
 

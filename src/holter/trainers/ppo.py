@@ -21,10 +21,8 @@ References:
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -35,14 +33,14 @@ from holter.signals import kl_estimate, tally, whiten
 from holter.trainers.buffer import Rollout, micro_batches
 from holter.trainers.gae import generalized_advantages, moments
 from holter.trainers.kl_control import KLCoefficient
-from holter.trainers.models import as_reference, load_reward_model, without_dropout
-from holter.trainers.on_policy import OnPolicyTrainer
+from holter.trainers.models import load_reward_model
 from holter.trainers.ppo_config import PPOConfig
 from holter.trainers.ppo_measures import Judged, PPOMeasures, Seen
 from holter.trainers.prompts import GenerationBatches
 from holter.trainers.scoring import by_length, score, sequences
 from holter.trainers.token_prompts import TokenizedPromptTokenizer, with_prompts
-from holter.trainers.value_model import PolicyAndValue, TokenReward, load_value_model, score_and_value, value
+from holter.trainers.value_model import TokenReward, score_and_value, value
+from holter.trainers.value_trainer import ValueTrainer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,8 +52,8 @@ if TYPE_CHECKING:
     from holter.trainers.prompts import Row
     from holter.trainers.rollout import Completions
 
-STATE = "ppo.json"
-VALUE = "value_model"
+INNER_STEPS = "time/inner_optimizer"
+"""Optimizer steps that are not left to Trainer, and are part of its training step."""
 NEVER = -1
 """A token that is never sampled: what ends completions that are not to end."""
 
@@ -68,7 +66,7 @@ class UpdateBatches(GenerationBatches):
             yield rows if number % self.repeats == 0 else []
 
 
-class PPOTrainer(OnPolicyTrainer):
+class PPOTrainer(ValueTrainer):
     """Trains a language model on rewards, with a value function that says what to expect.
 
     >>> trainer = PPOTrainer(PPOConfig("out"), model=policy, reward_model=rm, train_dataset=prompts)  # doctest: +SKIP
@@ -145,7 +143,7 @@ class PPOTrainer(OnPolicyTrainer):
             tokenizers = [None, *tokenizers] if isinstance(tokenizers, list | tuple) else tokenizers
         if not functions:
             raise SettingsError("reward_model, reward_funcs: there must be something to be paid for")
-        self._given_value_model = value_model
+        self.args, self.given_value_model = args, value_model
         super().__init__(
             model,
             functions,
@@ -169,36 +167,13 @@ class PPOTrainer(OnPolicyTrainer):
         for function in self.rewards.functions:
             if isinstance(function, TokenReward):
                 function.model = self.accelerator.prepare_model(function.model, evaluation_mode=True)
-        self.ends = self._ends()
+        self.ends = self.sampling.ends if args.stop_token_id is None else (args.stop_token_id,)
         never_stops = args.stop_token == "none"  # noqa: S105
         self.sampling = dataclasses.replace(self.sampling, ends=(NEVER,) if never_stops else self.ends)
-        self._keep_reference(ref_model)
+        self.take_reference(ref_model)
         self.kl = KLCoefficient(args.kl_coef, target=args.kl_target, horizon=args.kl_horizon)
         self.measures = PPOMeasures(args, self.report, self.rewards)
-        self._began, self._update_kl = time.time(), torch.zeros(2)
-
-    @property
-    def both(self) -> PolicyAndValue:
-        """Policy and value function, not wrapped in anything."""
-        model = self.model if isinstance(self.model, PolicyAndValue) else self.accelerator.unwrap_model(self.model)
-        assert isinstance(model, PolicyAndValue)
-        return model
-
-    @property
-    def policy(self) -> Any:  # noqa: ANN401
-        """The policy itself, not wrapped in anything."""
-        return self.both.policy
-
-    def trainable(self, policy: PreTrainedModel) -> PolicyAndValue:
-        """The policy and its value function."""
-        if self.args.share_value_trunk:
-            if self._given_value_model is not None:
-                raise SettingsError("value_model and share_value_trunk: the value function is one or the other")
-            return PolicyAndValue(policy, None)
-        value_model = load_value_model(self._given_value_model, policy, self.args)
-        if self.args.disable_dropout:
-            without_dropout(value_model)
-        return PolicyAndValue(policy, value_model)
+        self.episode, self._began, self._update_kl = 0, time.time(), torch.zeros(2)
 
     # 1. Completions, what they are worth, and what was expected of them.
 
@@ -275,7 +250,7 @@ class PPOTrainer(OnPolicyTrainer):
             for rows in passes
         ]
         places = [torch.tensor(rows).to(device, non_blocking=True) for rows in passes]
-        with self.clock("time/reference"), self._as_reference(model) as reference, self.accelerator.autocast():
+        with self.clock("time/reference"), self.as_reference(model) as reference, self.accelerator.autocast():
             for at, batch in zip(places, batches, strict=True):
                 found = score(reference, batch, temperature=self.args.temperature).logprobs
                 ref_logprobs[at, : found.shape[1]] = found.float()
@@ -298,8 +273,9 @@ class PPOTrainer(OnPolicyTrainer):
                 self.optimizer.train()
             self._extra: dict[str, list[object]] = {}
             self.rollout = self.collect(inputs)
-            self._record_rates()
+            self.record_rates()
             loss = self.update(model)
+            self.episode += self.args.batch_size
             self.rollout = None
         return loss
 
@@ -361,34 +337,11 @@ class PPOTrainer(OnPolicyTrainer):
 
     def _optimizer_step(self, model: nn.Module) -> None:
         """What Trainer does with a gradient."""
-        with self.clock("time/optimizer"):
+        with self.clock(INNER_STEPS):
             norm = self._clip_grad_norm(model) if self.args.max_grad_norm > 0 else None
             self._get_grad_norm(model, norm)
             self.optimizer.step()
             model.zero_grad()
-
-    def _clip_grad_norm(self, model: nn.Module) -> Any:  # noqa: ANN401
-        """Clip policy and value model each by its own norm: a value model that is far off must not still the policy."""
-        return self._norms(self.args.max_grad_norm) if self._separate else super()._clip_grad_norm(model)
-
-    def _get_grad_norm(self, model: nn.Module, grad_norm: Any = None) -> None:  # noqa: ANN401
-        """Record the norm of the policy's gradient."""
-        if grad_norm is None and self._separate:
-            grad_norm = self._norms(float("inf"))
-        super()._get_grad_norm(model, grad_norm)
-
-    @property
-    def _separate(self) -> bool:
-        return not (self.both.is_shared or self.is_fsdp_enabled or self.is_deepspeed_enabled)
-
-    def _norms(self, limit: float) -> Tensor:
-        self.accelerator.unscale_gradients()
-        critic, policy = (
-            torch.nn.utils.clip_grad_norm_(parameters, limit)
-            for parameters in (self.both.value_parameters(), list(self.policy.parameters()))
-        )
-        self.metrics.record("critic/grad_norm", critic, 1)
-        return policy
 
     # 3. What is minimised.
 
@@ -416,78 +369,62 @@ class PPOTrainer(OnPolicyTrainer):
         # Gradients are averaged over processes, so each one's share is multiplied by their number.
         return tally(values, mask).total * self.accelerator.num_processes / self.rollout.tokens.clamp(min=1)
 
-    # What the models are.
-
-    def _ends(self) -> tuple[int, ...]:
-        return self.sampling.ends if self.args.stop_token_id is None else (self.args.stop_token_id,)
-
-    def _keep_reference(self, given: str | PreTrainedModel | None) -> None:
-        args = self.args
-        if args.model_adapter_name is not None:
-            self.policy.set_adapter(args.model_adapter_name)
-        if given is None:
-            self.keep_reference()
-            return
-        if isinstance(given, str):
-            from transformers import AutoModelForCausalLM
-
-            given = AutoModelForCausalLM.from_pretrained(
-                given, dtype=self.policy.dtype, trust_remote_code=args.trust_remote_code
-            )
-        given.eval().requires_grad_(False)
-        if args.disable_dropout:
-            without_dropout(given)
-        self.reference = self.accelerator.prepare_model(given, evaluation_mode=True)
-
-    @contextmanager
-    def _as_reference(self, model: nn.Module) -> Iterator[nn.Module]:
-        """The reference: a model of its own, or `model` with another adapter or none."""
-        if self.reference is not None:
-            yield self.reference
-        elif self.args.ref_adapter_name is None:
-            with as_reference(self.policy):
-                yield model
-        else:
-            self.policy.set_adapter(self.args.ref_adapter_name)
-            try:
-                yield model
-            finally:
-                self.policy.set_adapter(self.args.model_adapter_name or "default")
-
-    def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:  # noqa: ANN401
-        """Trainer's optimizer, with parameter groups of their own for the value function, and their learning rate."""
-        made = self.optimizer is None
-        optimizer = super().create_optimizer(model)
-        if made and self.args.value_learning_rate is not None:
-            theirs = set(map(id, self.both.value_parameters()))
-            for group in list(optimizer.param_groups):
-                of_value = [p for p in group["params"] if id(p) in theirs]
-                group["params"] = [p for p in group["params"] if id(p) not in theirs]
-                if of_value:
-                    optimizer.add_param_group({**group, "params": of_value, "lr": self.args.value_learning_rate})
-        return optimizer
-
-    # Rows, samples and checkpoints.
+    # 4. What is told about it.
 
     def _summed(self, tensor: Tensor) -> Tensor:
         found: Tensor = self.accelerator.reduce(tensor, reduction="sum")
         return found
 
-    def _record_rates(self) -> None:
-        """Learning rates of this update, before the schedule moves on."""
-        self.metrics.record_last("lr", float(self._get_learning_rate()))
-        theirs = set(map(id, self.both.value_parameters()))
-        rate = next((g["lr"] for g in self.optimizer.param_groups if any(id(p) in theirs for p in g["params"])), None)
-        if rate is not None:
-            self.metrics.record_last("critic/lr", float(rate))
-
     def _row(self, steps: int, learning_rate: float | None) -> dict[str, float]:
         row = super()._row(steps, learning_rate)
-        row = {k: v for k, v in row.items() if k.split("/")[0] != "learning_rate"}
-        row["episode"] = episode = self.args.batch_size * self.state.global_step
-        wall = row.get("step_time", 0.0) + row.get("time/optimizer", 0.0) / self._steps_of_update
+        # An update's learning rates are recorded when it begins; here the schedule has moved on.
+        row = {key: number for key, number in row.items() if key.split("/")[0] != "learning_rate"}
+        inner = row.pop(INNER_STEPS, 0.0)
+        for phase in ("time/optimizer", "time/train"):
+            row[phase] = row.get(phase, 0.0) + inner
+        wall = row.get("step_time", 0.0) + row["time/optimizer"] - inner
+        row["episode"] = self.episode
         if self.args.trl_compatible_metrics:
-            row["eps"] = int(episode / (time.time() - self._began))
+            row["eps"] = int(self.episode / (time.time() - self._began))
         elif wall:
             row["eps"] = self.args.batch_size / wall
         return row
+
+    def _log_completions(self) -> None:
+        """Print and send completions at every logged step, or ``num_sample_generations`` times in a run."""
+        always, wanted = self.args.log_completions, self.args.num_sample_generations
+        every = max(1, self.state.max_steps // wanted) if wanted else 0
+        self.args.log_completions = always or bool(every and (self.state.global_step - 1) % every == 0)
+        try:
+            super()._log_completions()
+        finally:
+            self.args.log_completions = always
+
+    def _record_samples(
+        self, prompts: Sequence[Any], texts: Sequence[Any], judged: Judged, completions: Completions
+    ) -> None:
+        self.metrics.record_samples(
+            {
+                "prompt": prompts,
+                "completion": texts,
+                **{f"rewards/{name}": judged.by_function[:, k] for k, name in enumerate(self.rewards.names)},
+                "score": judged.scores,
+                "kl": judged.kl_per_sequence,
+                "reward": judged.rewards,
+                "advantage": tally(judged.advantages, judged.mask, dim=-1).mean,
+                "length": [len(tokens) for tokens in completions.tokens],
+                "truncated": [not ended for ended in completions.ended],
+                **{name: values for name, values in self._extra.items() if len(values) == len(prompts)},
+            }
+        )
+
+    # What a resumed run goes on from, besides what every trainer saves.
+
+    def kept(self) -> dict[str, float]:
+        """The KL coefficient and the count of episodes."""
+        return {"kl_coef": self.kl.state(), "episode": self.episode}
+
+    def go_on(self, kept: dict[str, float]) -> None:
+        """Go on from what a checkpoint kept."""
+        self.kl.restore(kept["kl_coef"])
+        self.episode = int(kept["episode"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,10 +104,19 @@ class Report:
         return out
 
     def write(self, step: int, row: Mapping[str, Any]) -> None:
-        """Send a row to every tracker. Never raises."""
-        if self._writer is not None:
-            numbers = {canonical(k): v for k, v in row.items() if isinstance(v, int | float) and k != "step"}
+        """Send a row to every tracker. Never raises.
+
+        The summary that transformers gives at the end has the step of the last row and is not for the run folder.
+        """
+        if self._writer is None:
+            return
+        numbers = {canonical(k): v for k, v in row.items() if isinstance(v, int | float) and k != "step"}
+        if "train_runtime" not in numbers:
             self._writer.write(step, numbers)
+            return
+        for sink in self._writer.sinks:
+            if not isinstance(sink, RunFolderSink):
+                sink.write(step, {"time": time.time(), **numbers})
 
     def samples(self, step: int, rows: Sequence[Sample]) -> None:
         """Send completions: some to the run folder, all to trackers with tables where ``log_completions`` is set."""

@@ -89,10 +89,10 @@ class NoEos(Detector):
             yield from self._none(run, count.finite(), "no completion of the batch contains an EOS token")
             yield from self._too_many(run, count.finite())
         ended = run.get("eos_fraction")
-        if ended is not None:
+        if ended is not None and not ended.derived:
             yield from self._none(run, ended.finite(), "no completion ended by itself")
         cut = run.get("truncation")
-        if cut is not None:
+        if cut is not None and not cut.derived:
             yield from self._all_cut(run, cut.finite())
 
     def _none(self, run: Run, ends: Series, says: str) -> Iterator[Finding]:
@@ -110,9 +110,9 @@ class NoEos(Detector):
         for episode in episodes(_from_the_start(hits, self.share)):
             lengths = _lengths(run, int(cut.at[episode.last]))
             evidence = [quote(cut, sorted({0, episode.last}), "every completion is cut"), *lengths]
+            at = f" at {number(lengths[-1].values[-1])} tokens" if lengths else ""
             title = (
-                f"every completion is cut at {number(lengths[-1].values[-1])} tokens from the first row on "
-                f"({cut.metric} {number(cut.values[episode.last])})"
+                f"every completion is cut{at} from the first row on ({cut.metric} {number(cut.values[episode.last])})"
             )
             yield self._say(run, cut, episode, title, evidence, [SHORT_LIMIT], sure=True)
 

@@ -154,7 +154,7 @@ class EvalDeclines(Detector):
         return self.finding(
             severity,
             Confidence.STRONG if others or also else Confidence.MODERATE,
-            f"{score.metric} falls from {number(fall.height)} to {number(fall.level)}{ending}",
+            f"{score.metric} falls from {number(fall.height)} to {number(fall.newest if fall.active else fall.level)}{ending}",
             run=run,
             first=began,
             last=len(run) - 1 if lasting else int(score.at[fall.last]),

@@ -62,6 +62,7 @@ class Fall:
         active: Whether it still holds at the end.
         height: Level at the best.
         level: Level when it was raised.
+        newest: Level at `last`.
         ratio: Likelihood ratio when it was raised; NaN where block means were compared.
     """
 
@@ -72,11 +73,12 @@ class Fall:
     active: bool
     height: float
     level: float
+    newest: float
     ratio: float
 
     def says(self) -> str:
         """What shows that it fell, in words."""
-        loss = f"{number(self.height - self.level)} below its best"
+        loss = f"{number(self.height - self.level)} below its best when it could first be said"
         if np.isnan(self.ratio):
             return f"{loss}, far outside the noise of its blocks"
         if self.ratio < TELLING:
@@ -95,8 +97,8 @@ class Fall:
         if len(at) > 1:
             slope, at_zero = np.polyfit(at - after, e, 1)
             if slope < 0:
-                back = after + (self.height - at_zero) / slope
-                return int(np.clip(np.ceil(back), low + 1 if self.began > 1 else before, after))
+                top = after + (self.height - at_zero) / slope
+                return int(np.clip(np.ceil(top), low + 1 if self.began > 1 else before, after))
         return int(after - (after - before) // 2)
 
 
@@ -161,12 +163,14 @@ def falls(series: Series, judged: Fallen, raise_at: NDArray[np.bool_]) -> list[F
             continue
         height, level = float(judged.height[k]), float(judged.level[k])
         above = calm[k:] > (height + level) / 2
-        back = np.flatnonzero(persist(above, quiet, quiet))
-        end = k + int(back[0]) - quiet + 1 if len(back) else n
+        returns = np.flatnonzero(persist(above, quiet, quiet))
+        end = k + int(returns[0]) - quiet + 1 if len(returns) else n
         peak = int(judged.peak[k])
         began = _began(series, peak, k, height - level)
-        active = end == n and not bool(above[-1])
-        out.append(Fall(peak, began, k, max(end - 1, k), active, height, level, float(judged.ratio[k])))
+        back = bool(above[-1]) and float(series.values[-1]) > (height + level) / 2
+        last = max(end - 1, k)
+        newest = float(np.median(series.values[max(began, last - smooth + 1) : last + 1]))
+        out.append(Fall(peak, began, k, last, end == n and not back, height, level, newest, float(judged.ratio[k])))
         position = end + quiet - 1
     return out
 

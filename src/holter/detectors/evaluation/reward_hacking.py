@@ -160,7 +160,7 @@ class RewardHacking(Detector):
         return self.finding(
             severity,
             Confidence.STRONG if others or also else Confidence.MODERATE,
-            f"{score.metric} falls from {number(fall.height)} to {number(fall.level)} while "
+            f"{score.metric} falls from {number(fall.height)} to {number(fall.newest if fall.active else fall.level)} while "
             f"{progress.series.metric} {moved}" + ("" if lasting else "; it came back"),
             run=run,
             first=began,

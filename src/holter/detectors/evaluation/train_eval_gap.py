@@ -110,7 +110,7 @@ class TrainEvalGap(Detector):
             yield self.finding(
                 Severity.WARNING if fall.active else Severity.INFO,
                 Confidence.MODERATE,
-                f"{own.metric} falls from {number(fall.height)} to {number(fall.level)} "
+                f"{own.metric} falls from {number(fall.height)} to {number(fall.newest if fall.active else fall.level)} "
                 f"while {progress.series.metric} on training prompts rises",
                 run=run,
                 first=began,

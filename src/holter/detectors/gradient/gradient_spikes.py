@@ -75,11 +75,11 @@ class GradientSpikes(Detector):
     def _spikes(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         y = np.log(np.maximum(values, 1e-8))
         usual = trailing_median(y, WINDOW, lag=1, least=10)
-        spread = trailing_mad(y, WINDOW, lag=1, least=10)
         with np.errstate(invalid="ignore"):
-            high = (y > usual + np.log(self.factor)) & (y - usual > self.z * np.maximum(spread, 0.15))
-            high &= usual > np.log(1e-6)
-        high[:START] = False
+            high = (y > usual + np.log(self.factor)) & (usual > np.log(1e-6))
+            high[:START] = False
+            spread = trailing_mad(y, WINDOW, lag=1, least=10, where=high)
+            high &= y - usual > self.z * np.maximum(spread, 0.15)
         return np.flatnonzero(high)
 
     def _say(self, run: Run, norm: Series, group: NDArray[np.int64]) -> Finding:

@@ -9,7 +9,7 @@ A finite value lies outside the range of its signal by more than rounding (`roun
 `rounding`): fractions and probabilities outside [0, 1], counts, lengths, times, losses of squares and standard
 deviations below 0, an explained variance above 1, the estimators k2, k3 and |d| of a divergence below 0 (k1 may be
 negative, and is not judged here). It is an info where the log's framework is not known, because the name may mean
-something else, and where a fraction may be a percentage.
+something else, where a fraction may be a percentage, and for the utilisation of hardware.
 
 ## What to do
 - Look at the definition in the framework's code, above all at masks, at sums taken for means, and at signs.
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 DIVERGENCES = ("ref_kl", "policy_kl")
 NEVER_NEGATIVE = (Estimator.K2, Estimator.K3, Estimator.ABS)
+OF_THE_MACHINE = ("mfu", "tflops", "time_wait_fraction", "memory_peak", "padding")
+"""Concepts that speak of hardware: a utilisation above 1 comes from a wrong peak, and puts no run at stake."""
 QUIET = 10
 """Values without the fault after which it counts as over."""
 
@@ -81,8 +83,9 @@ class ImpossibleValue(Detector):
             and 2 < float(np.median(x[x > 0])) <= 100 >= float(x.max())
         )
         guessed = run.dialect == "generic" or series.fit is not Fit.EXACT
+        harmless = guessed or percent or series.concept in OF_THE_MACHINE
         yield self.finding(
-            Severity.INFO if guessed or percent else Severity.WARNING,
+            Severity.INFO if harmless else Severity.WARNING,
             Confidence.CERTAIN if not guessed else Confidence.PATTERN,
             f"{series.metric} is {number(x[first])}: {bound}" + (" (a percentage?)" if percent else ""),
             run=run,

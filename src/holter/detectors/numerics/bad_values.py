@@ -77,6 +77,8 @@ def bad_series(
     for series in run.series.values():
         if series.split is not split or not wanted(series.concept):
             continue
+        if np.isfinite(series.values).all():
+            continue
         s = series if without is None else series.where(~np.isin(series.at, without))
         bad = ~np.isfinite(s.values)
         if bad.any():

@@ -57,6 +57,8 @@ def _hits(run: Run, loss: Series) -> NDArray[np.bool_]:
     """Values of a loss that are exactly 0.0 beside a proof that it was not. Shape ``(n,)``."""
     zero = loss.values == 0.0
     out = np.zeros(len(loss), bool)
+    if not zero.any():
+        return out
     for concept in PROOF:
         for series in run.all(concept):
             bad = ~np.isfinite(series.values)
@@ -70,6 +72,8 @@ def _absences(run: Run, loss: Series) -> NDArray[np.bool_]:
     """Values of a loss that are exactly 0.0 in the second or later row from which a proof is missing. Shape ``(n,)``."""
     zero = loss.values == 0.0
     out = np.zeros(len(loss), bool)
+    if not zero.any():
+        return out
     for concept in PROOF:
         for series in run.all(concept):
             there = np.isin(loss.at, series.at)

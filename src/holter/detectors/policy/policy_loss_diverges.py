@@ -83,10 +83,11 @@ class PolicyLossDiverges(Detector):
 
     def _explosions(self, run: Run, loss: Series, scale: NDArray[np.float64]) -> Iterator[Finding]:
         x = loss.values
-        usual = trailing_median(x, 80, lag=5, least=self.history - 5, every=2)
-        own = trailing_mad(x, 80, lag=5, least=self.history - 5, every=2)
+        large = np.abs(x) > self.size * scale
+        usual = trailing_median(x, 80, lag=5, least=self.history - 5, where=large)
+        own = trailing_mad(x, 80, lag=5, least=self.history - 5, where=large)
         with np.errstate(invalid="ignore"):
-            far = (np.abs(x - usual) > self.spread * np.maximum(own, 1e-6)) & (np.abs(x) > self.size * scale)
+            far = large & (np.abs(x - usual) > self.spread * np.maximum(own, 1e-6))
         flags = persist(far, 2, 5) & far
         begins = np.abs(x[:1]) > self.first * scale[:1]
         if len(x) > 1 and len(x) < self.history:

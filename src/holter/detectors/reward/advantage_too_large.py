@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holter.detectors.statistics.episodes import Episode
-    from holter.findings.finding import Finding
+    from holter.findings.finding import Evidence, Finding
     from holter.runs.run import Run, Series
 
 CONCEPTS = ("advantage_max", "advantage_min", "advantage_mean", "advantage_abs")
@@ -80,8 +80,10 @@ class AdvantageTooLarge(Detector):
         k = episode.raised
         value = float(series.values[k])
         explained = self._reward_scale(run, int(series.at[k])) * 10 > abs(value) and not certain
+        small = self._small_reward(run, series, k) if not explained else []
+        grave = episode.active and (certain or small)
         return self.finding(
-            Severity.WARNING if explained or not episode.active else Severity.CRITICAL,
+            Severity.CRITICAL if grave else Severity.WARNING,
             Confidence.CERTAIN if certain else Confidence.MODERATE if explained else Confidence.STRONG,
             f"{series.metric} is {number(value)}, "
             + (f"groups allow {number(bound)} at most" if certain else f"beyond {number(bound)} nothing is plausible"),
@@ -89,7 +91,7 @@ class AdvantageTooLarge(Detector):
             first=int(series.at[k]),
             last=int(series.at[episode.last]),
             active=episode.active,
-            evidence=[quote(series, [k], f"{number(abs(value) / bound)} times the bound")],
+            evidence=[quote(series, [k], f"{number(abs(value) / bound)} times the bound"), *small],
             advice=(
                 "Look at the variance in the denominator: tiny, rounded, or computed in one pass.",
                 "Give groups without spread advantage zero.",
@@ -99,6 +101,14 @@ class AdvantageTooLarge(Detector):
                 Alternative(says="advantages are not normalised by design", check="look at the size of the rewards"),
             ),
         )
+
+    def _small_reward(self, run: Run, series: Series, k: int) -> list[Evidence]:
+        """The reward beside it, which is far too small to explain it."""
+        reward = run.get("reward")
+        reward = reward.where(reward.at <= series.at[k]).finite() if reward is not None else None
+        if reward is None or not len(reward):
+            return []
+        return [quote(reward, [len(reward) - 1], "rewards are far smaller")]
 
     def _reward_scale(self, run: Run, row: int) -> float:
         sizes = [0.0]

@@ -149,12 +149,12 @@ class RewardCollapse(Detector):
             top_at = int(np.nanargmax(block[: max(k - 2, 3)]))
             began, low, late = (max(p, top_at) for p in onset(x, k))
             top = float(best[k])
-            loss = top - float(block[k])
-            sudden = (
-                k < self.sudden
-                or float(np.median(x[max(0, k - self.sudden - 4) : k - self.sudden + 1])) > top - loss / 3
+            now = float(block[k])
+            before = (
+                float(np.median(x[max(0, k - self.sudden - 4) : k - self.sudden + 1])) if k >= self.sudden else start
             )
-            if sudden or top - start > loss / 2:
+            sudden = start - before < 0.25 * (start - now)
+            if sudden or top - start > 0.5 * (top - now):
                 yield Collapse(episode, (began, low, late), top, start)
 
     def flags(self, run: Run, progress: Progress) -> NDArray[np.bool_]:

@@ -66,30 +66,32 @@ def _one_scale(
 ) -> NDArray[np.bool_]:
     n = len(y)
     out = np.zeros(n, bool)
-    stride = max(1, r // 4)
+    every = max(1, r // 4)
     ends = np.arange(scale + r - 1, n)
-    ends = ends[(ends + 1) % stride == 0]  # anchored at absolute positions, so that a prefix is judged the same
+    ends = ends[(ends + 1) % every == 0]  # anchored at absolute positions, so that a prefix is judged the same
     u = np.arange(scale) - (scale - 1) / 2
     sxx = float((u**2).sum())
-    windows = np.lib.stride_tricks.sliding_window_view(y, scale + r)
-    sign = 1.0 if up else -1.0
-    for a in range(0, len(ends), max(1, _CHUNK // scale)):
-        part = ends[a : a + max(1, _CHUNK // scale)]
-        w = windows[part - (scale + r - 1)]
-        before, newest = w[:, :scale], np.median(w[:, scale:], axis=1)
-        mean = before.mean(axis=1)
-        slope = ((before - mean[:, None]) @ u) / sxx
-        spread = 1.4826 * np.median(np.abs(before - mean[:, None] - slope[:, None] * u), axis=1)
-        line = mean + slope * ((scale - 1) / 2 + (r + 1) / 2)
-        last = np.median(before[:, -10:], axis=1)
-        line = np.maximum(line, last) if up else np.minimum(line, last)
-        beyond = sign * (newest - line)
-        hit = beyond > z * np.maximum(spread, max(floor, 1e-12))
-        if log:
-            hit &= beyond > np.log(ratio)
-        else:
-            hit &= (newest > ratio * line) if up else (newest < line / ratio)
-        out[part] = hit
+    asked = np.zeros(n, bool)
+    asked[ends] = True
+    mean = np.correlate(y, np.full(scale, 1.0 / scale), "valid")[ends - r - scale + 1]
+    slope = np.correlate(y, u / sxx, "valid")[ends - r - scale + 1]
+    newest = trailing_median(y, r, where=asked)[ends]
+    last = trailing_median(y, min(10, scale), lag=r, where=asked)[ends]
+    line = mean + slope * ((scale - 1) / 2 + (r + 1) / 2)
+    line = np.maximum(line, last) if up else np.minimum(line, last)
+    beyond = newest - line if up else line - newest
+    if log:
+        matters = beyond > np.log(ratio)
+    else:
+        matters = (newest > ratio * line) if up else (newest < line / ratio)
+    kept = np.flatnonzero(matters & (beyond > z * max(floor, 1e-12)))
+    windows = np.lib.stride_tricks.sliding_window_view(y, scale)
+    for a in range(0, len(kept), max(1, _CHUNK // scale)):  # the spread is dear, and seldom asked for
+        k = kept[a : a + max(1, _CHUNK // scale)]
+        before = windows[ends[k] - r - scale + 1]
+        residual = np.abs(before - mean[k, None] - slope[k, None] * u)
+        spread = 1.4826 * np.median(residual, axis=1)
+        out[ends[k[beyond[k] > z * spread]]] = True
     return out
 
 
@@ -118,13 +120,12 @@ def leaves_level(
         r = recent(scale)
         every = max(1, r // 4)
         newest = trailing_median(x, r, least=3, every=every)
-        before = trailing_median(x, scale, lag=r, least=max(8, scale // 4), every=every)
         past = trailing_median(x, 2 * r, lag=r, least=3, every=every)
         with np.errstate(all="ignore"):
-            if up:
-                out |= (newest > factor * before) & (newest > extreme * running_max(past))
-            else:
-                out |= (newest < before / factor) & (newest < running_min(past) / extreme)
+            beyond = newest > extreme * running_max(past) if up else newest < running_min(past) / extreme
+            beyond &= (np.arange(1, len(x) + 1) % every == 0) | (np.arange(len(x)) < scale + r)
+            before = trailing_median(x, scale, lag=r, least=max(8, scale // 4), where=beyond)
+            out |= (newest > factor * before) if up else (newest < before / factor)
     return out
 
 

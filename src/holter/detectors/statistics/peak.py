@@ -54,6 +54,16 @@ def rise_then_fall(e: NDArray[np.float64], stderr: NDArray[np.float64] | None = 
         floor: Least noise to assume, as a share of the largest magnitude so far: numbers are rounded.
     """
     n = len(e)
+    # A power of two changes no digit, and keeps squares of absurd values finite.
+    unit = float(np.exp2(np.frexp(np.abs(e).max(initial=0.0))[1])) if n else 1.0
+    if not 0 < unit < np.inf:
+        unit = float(np.finfo(np.float64).max)
+    found = _rise_then_fall(e / unit, None if stderr is None else stderr / unit, floor)
+    return Peak(found.ratio, found.at, found.height * unit, found.now * unit, found.sd * unit)
+
+
+def _rise_then_fall(e: NDArray[np.float64], stderr: NDArray[np.float64] | None, floor: float) -> Peak:
+    n = len(e)
     out = Peak(np.zeros(n), np.zeros(n, np.int64), np.array(e), np.array(e), np.full(n, np.nan))
     for k in range(2, n):
         if stderr is None:
@@ -61,7 +71,7 @@ def rise_then_fall(e: NDArray[np.float64], stderr: NDArray[np.float64] | None = 
         else:
             sd = float(np.sqrt(np.mean(stderr[: k + 1] ** 2)))
         out.sd[k] = sd
-        if not sd > 0:
+        if not sd > 1e-100:  # its square would vanish
             continue
         calm = without_outliers(e[: k + 1])
         up = rising_errors(calm)

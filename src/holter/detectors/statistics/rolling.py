@@ -16,7 +16,12 @@ _CHUNK = 1 << 20
 
 
 def trailing_median(
-    x: NDArray[np.float64], length: int, lag: int = 0, least: int = 1, every: int = 1
+    x: NDArray[np.float64],
+    length: int,
+    lag: int = 0,
+    least: int = 1,
+    every: int = 1,
+    where: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """Median of the `length` values that end `lag` before each one.
 
@@ -27,18 +32,24 @@ def trailing_median(
         least: Fewer values than this give NaN.
         every: Once the window is full, look at every so many points only and keep the last answer in between. The points
             are anchored at the beginning of the run, so that a prefix says the same.
+        where: Points to look at; the others are NaN. Not together with `every`. Shape ``(n,)``.
 
     Returns:
         Shape ``(n,)``.
     """
-    return _trailing(x, length, lag, least, every, _medians)
+    return _trailing(x, length, lag, least, every, where, _medians)
 
 
 def trailing_mad(
-    x: NDArray[np.float64], length: int, lag: int = 0, least: int = 1, every: int = 1
+    x: NDArray[np.float64],
+    length: int,
+    lag: int = 0,
+    least: int = 1,
+    every: int = 1,
+    where: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """Median absolute deviation from the window's median, scaled to a normal's standard deviation. Shape ``(n,)``."""
-    return _trailing(x, length, lag, least, every, _deviations)
+    return _trailing(x, length, lag, least, every, where, _deviations)
 
 
 def trailing_mean(x: NDArray[np.float64], length: int, lag: int = 0, least: int = 1) -> NDArray[np.float64]:
@@ -73,6 +84,7 @@ def _trailing(
     lag: int,
     least: int,
     every: int,
+    where: NDArray[np.bool_] | None,
     statistic: Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
     """A statistic of trailing windows; `statistic` gets rows of equal length, padded with inf, and how many count."""
@@ -80,6 +92,8 @@ def _trailing(
     out = np.full(n, np.nan)
     least = max(least, 1)
     partial = np.arange(lag + min(least, length) - 1, min(n, lag + length - 1))
+    if where is not None:
+        partial = partial[where[partial]]
     if len(partial):
         have = partial - lag + 1
         padded = np.where(np.arange(length - 1) < have[:, None], x[np.minimum(np.arange(length - 1), n - 1)], np.inf)
@@ -87,13 +101,13 @@ def _trailing(
     full = np.arange(lag + length - 1, n)
     if not len(full) or length < least:
         return out
-    at = full[((full + 1) % every == 0) | (full == full[0])]
+    at = full[((full + 1) % every == 0) | (full == full[0])] if where is None else full[where[full]]
     windows = np.lib.stride_tricks.sliding_window_view(x, length)
     step = max(1, _CHUNK // length)
     for a in range(0, len(at), step):
         part = at[a : a + step]
         out[part] = statistic(windows[part - lag - length + 1], np.full(len(part), length))
-    if every > 1:
+    if every > 1 and where is None:
         newest = (full + 1) // every * every - 1
         out[full] = out[np.maximum(newest, full[0])]
     return out

@@ -7,7 +7,7 @@ every completion the same way.
 ## When it fires
 - The median of `rows` values of the explained variance is below `explained`, after a warm-up of `warm` rows.
 - The mean value lies outside the range of the returns, or more than `bias` standard deviations of them from their mean, in the
-  median of `rows` rows. In a log that begins after step `settled` one value is enough for information.
+  median of `rows` rows. In a log of fewer rows it is information: a critic starts out wrong.
 - Without explained variance: the value loss has neither fallen below `stuck` of where it began nor grown by as much, after `late`
   rows, and is larger than predicting zero everywhere would give: half the mean square of single rewards. Their spread, where it
   is not logged, is taken from the noise of the mean and an assumed `batch` of samples.
@@ -71,7 +71,6 @@ class CriticUseless(Detector):
     explained: float = limit(0.0, unit="1", help="calls more critics useless", high=1.0)
     warm: int = limit(20, unit="rows", help="gives the critic longer", low=0)
     rows: int = limit(10, unit="rows", help="waits longer", low=3)
-    settled: float = limit(100.0, unit="steps", help="trusts fewer logs that begin in the middle", low=0.0)
     bias: float = limit(2.0, unit="standard deviations of returns", help="allows a larger bias", low=0.5)
     stuck: float = limit(0.8, unit="of the first value loss", help="calls fewer critics stuck", low=0.0)
     batch: float = limit(64.0, unit="samples", help="without a spread: calls fewer critics stuck", low=1.0)
@@ -125,11 +124,8 @@ class CriticUseless(Detector):
         found = list(episodes(flags))
         for episode in found:
             yield self._bias(run, value, against, episode.raised, episode.last, active=episode.active, sure=True)
-        # A log that begins late shows no warm-up, so its first value tells something.
-        if not found and len(value) and outside[0] and run.steps[0] > self.settled:
-            inside = np.flatnonzero(~outside)
-            last = int(inside[0]) - 1 if len(inside) else len(value) - 1
-            yield self._bias(run, value, against, 0, last, active=not len(inside), sure=False)
+        if not found and 0 < len(value) <= self.rows and outside.all():
+            yield self._bias(run, value, against, 0, len(value) - 1, active=True, sure=False)
 
     def _bias(
         self, run: Run, value: Series, against: Series, k: int, last: int, *, active: bool, sure: bool

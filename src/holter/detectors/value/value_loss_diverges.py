@@ -9,8 +9,8 @@ The median of the newest values is `lag` times that of the values before and a n
 deviations and `ratio` times above the line through log values before. Value loss is a squared error in units of the return:
 where the spread of rewards or returns grew by the same factor squared, or the reward itself rises and the growth stays below
 `fast`, growth is expected, and it is information.
-A loss `beyond` times the mean square of returns, on `rows` rows, needs no past: answering 0 everywhere would be closer. That
-stays a warning after it is over, when it lasted twice as long, because the policy was trained on such advantages meanwhile.
+A loss above `least` and `beyond` times the mean square of returns, on `rows` rows, needs no past: answering 0 everywhere would be
+closer. That stays a warning after it is over, when it lasted twice as long: the policy was trained on such advantages meanwhile.
 With 5 to 20 values it reports a pattern: two values in a row above everything before and `bend` times the median, and another
 signal that moved (KL, policy loss, length, entropy).
 
@@ -86,6 +86,9 @@ class ValueLossDiverges(Detector):
     ratio: float = limit(2.0, unit="x", help="needs a larger break", low=1.0)
     fast: float = limit(6.0, unit="x", help="excuses larger growth by a rising reward", low=1.0)
     beyond: float = limit(10.0, unit="mean squares of returns", help="calls fewer losses absurd", low=1.0)
+    least: float = limit(
+        100.0, unit="reward^2", help="calls fewer losses absurd: a critic may see whitened rewards", low=0.0
+    )
     batch: float = limit(64.0, unit="samples", help="without a spread: calls fewer losses absurd", low=1.0)
     rows: int = limit(5, unit="rows", help="waits longer before it calls a loss absurd", low=2)
     bend: float = limit(1.7, unit="x", help="short logs: needs a larger rise", low=1.0)
@@ -116,7 +119,8 @@ class ValueLossDiverges(Detector):
         """Errors far larger than any return, whatever came before."""
         square = mean_square_return(run, loss.at, self.batch)
         with np.errstate(invalid="ignore"):
-            flags = persist(loss.values > self.beyond * square, self.rows, self.rows)
+            far = (loss.values > self.beyond * square) & (loss.values > self.least)
+        flags = persist(far, self.rows, self.rows)
         for episode in episodes(flags):
             k = episode.raised
             first = k - self.rows + 1

@@ -13,7 +13,7 @@ from tests.unit.readers.tensorboard.reading import bits, everything
 pytest.importorskip("tensorboard")
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "tensorboard"
-PUBLIC = sorted(Path("/work/shared/runs/public").glob("*/events.out.tfevents.*"))
+PUBLIC = sorted((Path(__file__).parents[5] / "shared/runs/public").glob("*/events.out.tfevents.*"))
 
 
 def theirs(folder: Path) -> dict[str, list[tuple[int, bytes]]]:

@@ -1,0 +1,78 @@
+"""``holter train ALGORITHM CONFIG``: train from a configuration file, and record everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+ALGORITHMS = {"grpo": ("GRPOConfig", "GRPOTrainer", "Group Relative Policy Optimization")}
+"""Config class, trainer and title of each algorithm, as ``holter`` offers them."""
+
+
+def _from_holter(name: str) -> Any:  # noqa: ANN401
+    import holter
+
+    try:
+        return getattr(holter, name)
+    except ImportError as error:
+        raise click.ClickException(str(error)) from error
+
+
+class _Training(click.Command):
+    """A command whose options are the fields of a dataclass that only the training extra can import."""
+
+    config = ""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The settings with their help texts; without the training extra, how to get it."""
+        super().format_options(ctx, formatter)
+        import dataclasses
+
+        from holter.trainers.launch import PARTS
+
+        with formatter.section("What is trained, on what"):
+            formatter.write_dl(list(PARTS.items()))
+        fields = [f for f in dataclasses.fields(_from_holter(self.config)) if f.init]
+        rows = []
+        for field in sorted(fields, key=lambda f: f.name):
+            default = "" if field.default in (None, dataclasses.MISSING) else f"  [default: {field.default}]"
+            text = str(field.metadata.get("help", "")).replace("%%", "%")
+            rows.append((f"--{field.name}", " ".join(text.split()) + default))
+        with formatter.section("Settings, in the file or here"):
+            formatter.write_dl(rows)
+
+
+@click.group()
+def command() -> None:
+    """Train a language model on rewards. `holter train grpo --help` lists every setting."""
+
+
+def _add(algorithm: str, config: str, trainer: str, title: str) -> None:
+    @click.command(
+        algorithm,
+        cls=_Training,
+        short_help=f"{title}.",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
+    @click.argument("file", metavar="CONFIG", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+    @click.option("--resume", is_flag=True, help="Go on from the last checkpoint in output_dir.")
+    @click.pass_context
+    def run(ctx: click.Context, file: Path, resume: bool) -> None:  # noqa: FBT001 - click passes flags by name
+        from holter.trainers.launch import launch, overrides, read_config
+
+        said = {**read_config(file), **overrides(ctx.args)}
+        made = launch(_from_holter(config), _from_holter(trainer), said, str(file))
+        made.train(resume_from_checkpoint=resume or None)
+        made.save_model()
+        if made.accelerator.is_main_process and made.report.folder is not None:
+            click.echo(f"The run is in {made.report.folder}: holter check {made.report.folder}")
+
+    run.help = f"{title}, as CONFIG says (YAML); --NAME VALUE overrides it."
+    run.config = config  # type: ignore[attr-defined]
+    command.add_command(run)
+
+
+for _algorithm, _of in ALGORITHMS.items():
+    _add(_algorithm, *_of)

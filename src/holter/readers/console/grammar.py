@@ -1,0 +1,106 @@
+"""What a grammar is: how one framework prints one row of metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from holter import discovery
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Iterator, Mapping
+
+Values = dict[str, object]
+"""Values by the name that the console gives them: numbers, texts that stand for numbers, None."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Grammar:
+    """How a row of metrics looks on a console.
+
+    A row is one line, or a first line and a block of lines below it. A line that a terminal wrapped is joined again.
+
+    Attributes:
+        name: Kebab-case name.
+        family: Grammars of one family are lines of the same log; another family in the same text is another log.
+        frameworks: Dialects that print it, for people.
+        hint: What every first line holds, so that nearly all other lines are passed over without a second look.
+        begins: Searched in a line. Group ``body`` is what `values` gets; ``step`` and ``epoch`` become values.
+        not_before: What must not stand before the body in its line: signs of code that builds such a text, quotes.
+        step_before: The step, in group 1, where it may stand before the body.
+        values: Takes the body apart.
+
+            Raises:
+                ValueError: When it is no row; the message says what was seen.
+        unfinished: Whether a body, as far as it has been read, goes on in the line after it. Gets the body and that line.
+        inside: Lines of the block below a first line; None for a row that is one line.
+        until: The last line of the block, where it has one of its own.
+        patience: Lines of other output that the block survives.
+        require: What the body must hold to be metrics and not some other text of this form.
+        rename: Names that only the console uses, and those that the framework's other logs use.
+        scale: What a value of a console name is multiplied with, where it is printed in another unit.
+        continues: Whether the row belongs to the row before it, unless that one has these names already.
+        last_resort: Whether its rows are read only where the text has no others: progress bars round, and show mini-batches.
+    """
+
+    name: str
+    family: str
+    frameworks: tuple[str, ...]
+    hint: str
+    begins: re.Pattern[str]
+    values: Callable[[str], Values]
+    not_before: re.Pattern[str] | None = None
+    step_before: re.Pattern[str] | None = None
+    unfinished: Callable[[str, str], bool] | None = None
+    inside: re.Pattern[str] | None = None
+    until: re.Pattern[str] | None = None
+    patience: int = 0
+    require: re.Pattern[str] | None = None
+    rename: Mapping[str, str] = field(default_factory=dict)
+    scale: Mapping[str, float] = field(default_factory=dict)
+    continues: bool = False
+    last_resort: bool = False
+
+    def first_lines(self, line: str) -> Iterator[re.Match[str]]:
+        """The matches of `begins` in a line that may be rows."""
+        if self.hint not in line:
+            return
+        for found in self.begins.finditer(line):
+            if self.not_before is None or self.not_before.search(line, 0, found.start("body")) is None:
+                yield found
+
+    def row(self, first: re.Match[str], body: str) -> Values:
+        """The values of a row.
+
+        Args:
+            first: The match of `begins`.
+            body: The body, with the lines that were joined to it.
+
+        Raises:
+            ValueError: When it is no row; the message says what was seen.
+        """
+        found = self.values(body)
+        if not found:
+            raise ValueError("no values in it")
+        if self.rename or self.scale:
+            found = {self.rename.get(k, k): self._scaled(k, v) for k, v in found.items()}
+        groups = first.groupdict()
+        out: Values = {k: groups[k] for k in ("step", "epoch") if groups.get(k) is not None and k not in found}
+        if self.step_before is not None and "step" not in found and first.start():
+            for said in self.step_before.finditer(first.string, 0, first.start()):
+                out["step"] = said[1]
+        return {**out, **found} if out else found
+
+    def _scaled(self, key: str, value: object) -> object:
+        factor = self.scale.get(key)
+        return value if factor is None or not isinstance(value, str | float | int) else float(value) * factor
+
+
+@cache
+def all_grammars() -> dict[str, Grammar]:
+    """All grammars by name."""
+    from holter.readers.console import grammars
+
+    return discovery.members(grammars, "grammars", lambda v: isinstance(v, Grammar), lambda g: g.name)

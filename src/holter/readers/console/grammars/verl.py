@@ -1,0 +1,60 @@
+"""The line that verl prints for a step: ``step:5 - actor/kl_loss:0.071 - ...``; RAGEN and rLLM print it too.
+
+Up to 0.4 it rounds to three decimals. Pasted logs are often wrapped in the middle of a name or a number.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holter.readers.console.forms import NUMBER, without_calls
+from holter.readers.console.grammar import Grammar
+from holter.readers.numbers import number
+
+if TYPE_CHECKING:
+    from holter.readers.console.grammar import Values
+
+_BETWEEN = " - "
+_ITEM = re.compile(rf"[^\s:][^:]*:(?:np\.\w+\()?(?:{NUMBER}|None)\)?")
+_NAMED = re.compile(r"[^\s:]+:\S*")
+
+
+def _items(body: str) -> Values:
+    """Names and values of a line.
+
+    Raises:
+        ValueError: When its first item is none.
+    """
+    parts = without_calls(body).rstrip().removesuffix(" -").split(_BETWEEN)
+    pieces = ":".join(parts).split(":")
+    if len(pieces) == 2 * len(parts):
+        keys, values = pieces[::2], pieces[1::2]
+    else:
+        found = [part.rpartition(":") for part in parts if ":" in part]
+        keys, values = [f[0] for f in found], [f[2] for f in found]
+    if not values or not isinstance(number(values[0]), float):
+        raise ValueError("no values of the form name:number in it")
+    return dict(zip(keys, values, strict=True))
+
+
+def _wrapped(body: str, after: str) -> bool:
+    """Whether the line `after` can only be the rest of the line before it."""
+    first, *more = after.split(_BETWEEN)
+    if not first.strip() or len(first.split()) > 1 + first.startswith("- ") or first[0] in "{[(\"'":
+        return False
+    if more:
+        return all(map(_NAMED.fullmatch, more[:-1])) and (len(more) > 1 or _NAMED.match(more[-1]) is not None)
+    return _ITEM.fullmatch(body.rstrip().rsplit(_BETWEEN, 1)[-1]) is None
+
+
+VERL_LINE = Grammar(
+    name="verl-line",
+    family="verl",
+    frameworks=("verl", "ragen", "rllm"),
+    hint="step:",
+    begins=re.compile(r"(?:^|\s)step:(?P<step>\d+) - (?P<body>.+)$"),
+    not_before=re.compile("[\"'`]"),
+    values=_items,
+    unfinished=_wrapped,
+)

@@ -1,0 +1,161 @@
+"""Finds the rows of metrics in the lines of a console: first lines, blocks below them, lines that a terminal wrapped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from holter.readers.console.forms import MOST_JOINED
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Sequence
+
+    from holter.readers.console.grammar import Grammar, Values
+    from holter.readers.console.text_lines import Line
+
+_LONGEST = 4 << 20
+"""Characters of the longest row."""
+
+
+@dataclass(slots=True)
+class Row:
+    """A row that was found.
+
+    Attributes:
+        grammar: In which form.
+        line: Its first line.
+        values: What it says; None when it could not be taken apart.
+        why: Why it could not.
+        ended: Whether the row is certainly whole: more came after it, or its form says where it ends.
+    """
+
+    grammar: Grammar
+    line: Line
+    values: Values | None
+    why: str = ""
+    ended: bool = True
+
+
+@dataclass(slots=True)
+class _Open:
+    """A row whose end has not been seen."""
+
+    grammar: Grammar
+    first: re.Match[str]
+    line: Line
+    body: list[str]
+    length: int
+    strange: int = 0
+    met: bool = False
+
+    def text(self) -> str:
+        return ("\n" if self.grammar.inside is not None else "").join(self.body)
+
+
+@dataclass(slots=True)
+class Scanner:
+    """Takes one line after another.
+
+    Attributes:
+        grammars: Forms to look for.
+    """
+
+    grammars: Sequence[Grammar]
+    _open: list[_Open] = field(default_factory=list)
+
+    def feed(self, line: Line) -> Iterator[Row]:
+        """The rows that are known to be whole once `line` has come, in the order of their ends."""
+        taken = False
+        if self._open:
+            kept: list[_Open] = []
+            for each in self._open:
+                if each.line.process != line.process and line.process:
+                    kept.append(each)
+                    continue
+                goes_on, mine = self._goes_on(each, line)
+                taken |= mine
+                if goes_on:
+                    kept.append(each)
+                else:
+                    yield from self._closed(each)
+            self._open = kept
+        if taken:
+            return
+        for grammar in self.grammars:
+            if grammar.hint in line.text:
+                yield from self._begun(grammar, line)
+
+    def end(self) -> Iterator[Row]:
+        """The rows that were open at the end of the text."""
+        for each in self._open:
+            for row in self._closed(each):
+                row.ended = each.grammar.unfinished is None or each.grammar.begins.pattern.endswith("$))")
+                yield row
+        self._open = []
+
+    def _begun(self, grammar: Grammar, line: Line) -> Iterator[Row]:
+        for first in grammar.first_lines(line.text):
+            body = first["body"]
+            each = _Open(grammar, first, line, [body] if body else [], len(body))
+            if grammar.inside is None and grammar.require is not None and grammar.require.search(body) is None:
+                continue
+            if grammar.inside is None and grammar.unfinished is None:
+                yield from self._closed(each)
+            else:
+                self._open.append(each)
+
+    def _goes_on(self, each: _Open, line: Line) -> tuple[bool, bool]:
+        """Whether a row stays open with `line`, and whether the line is its own."""
+        grammar = each.grammar
+        if grammar.inside is None:
+            return self._wrapped(each, line)
+        if grammar.until is not None and each.met and grammar.until.search(line.text):
+            each.body.append(line.text)
+            return False, True
+        if grammar.inside.search(line.text):
+            each.met = True
+            each.strange = 0
+            each.body.append(line.text)
+            each.length += len(line.text)
+            closed = grammar.until is not None and grammar.until.search(line.text) is not None
+            return not closed and len(each.body) < 10 * MOST_JOINED and each.length < _LONGEST, True
+        each.strange += 1
+        again = any(True for _ in grammar.first_lines(line.text))
+        return each.strange <= grammar.patience and not again, False
+
+    @staticmethod
+    def _wrapped(each: _Open, line: Line) -> tuple[bool, bool]:
+        grammar = each.grammar
+        assert grammar.unfinished is not None
+        if len(each.body) >= MOST_JOINED or each.length > _LONGEST:
+            return False, False
+        if any(True for _ in grammar.first_lines(line.text)):
+            return False, False
+        body = each.body[0] if len(each.body) == 1 else each.text()
+        if not grammar.unfinished(body, line.text):
+            return False, False
+        each.body = [_joined(body, line.text)]
+        each.length = len(each.body[0])
+        each.strange += 1
+        return each.strange < MOST_JOINED, True
+
+    @staticmethod
+    def _closed(each: _Open) -> Iterator[Row]:
+        grammar, body = each.grammar, each.text()
+        if grammar.inside is not None and not each.met:
+            return
+        if grammar.require is not None and grammar.require.search(body) is None:
+            return
+        try:
+            yield Row(grammar, each.line, grammar.row(each.first, body))
+        except ValueError as error:
+            if grammar.inside is None:
+                yield Row(grammar, each.line, None, str(error))
+
+
+def _joined(body: str, rest: str) -> str:
+    """A wrapped line made whole. A terminal that wraps at a blank drops it."""
+    if body.endswith(" -") or rest.startswith("- "):
+        return f"{body} {rest}"
+    return body + rest

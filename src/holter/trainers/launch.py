@@ -1,0 +1,223 @@
+"""A training run from a configuration file: what ``holter train`` does once its words are read.
+
+```yaml
+model: my-org/my-model                  # a name, a path, or module:function that makes one
+reward_funcs: [rewards:accuracy, my-org/my-reward-model]
+reward_weights: [1.0, 0.1]
+train_dataset: prompts.jsonl            # a file, a name on the hub, or module:function
+eval_dataset: {path: my-org/my-prompts, split: test}
+perplexity_dataset: held_out.txt
+alignment_scorers: {safety: scorers:is_safe}
+peft: {r: 16, target_modules: all-linear}
+output_dir: out
+learning_rate: 1e-6                     # every setting of the trainer's config
+```
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import sys
+import types
+import typing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holter.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PARTS = {
+    "model": "Name or path of the policy, or module:function that makes it.",
+    "processing_class": "Name or path of the tokenizer, or module:function. Default: the model's own.",
+    "reward_funcs": "Reward functions as module:function, reward models by name or path; one or a list.",
+    "reward_processing_classes": "Tokenizers of the reward models. Default: their own.",
+    "train_dataset": "Prompts: a .jsonl, .json, .csv, .parquet or .txt file, a name on the hub, or module:function.",
+    "eval_dataset": "Held-out prompts, likewise.",
+    "perplexity_dataset": "Held-out texts for eval/perplexity, likewise; column 'text'.",
+    "preference_dataset": "Pairs for eval/preference_accuracy, likewise; columns prompt, chosen, rejected.",
+    "alignment_scorers": "Scorers of held-out completions by name, each module:function.",
+    "peft": "Settings of a LoRA adapter, as peft.LoraConfig takes them.",
+}
+"""What a configuration names besides the settings of the trainer's config class."""
+DATASETS = ("train_dataset", "eval_dataset", "perplexity_dataset", "preference_dataset")
+_LOADERS = {
+    ".jsonl": "from_json",
+    ".json": "from_json",
+    ".csv": "from_csv",
+    ".parquet": "from_parquet",
+    ".txt": "from_text",
+}
+
+
+def read_config(file: Path) -> dict[str, Any]:
+    """The configuration in a YAML (or JSON) file.
+
+    Raises:
+        SettingsError: When it cannot be read or is no mapping; names file and line.
+    """
+    import yaml
+
+    try:
+        said = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{file}: {error}") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{file}:{mark.line + 1}" if mark else str(file)
+        raise SettingsError(f"{where}: not YAML: {getattr(error, 'problem', error)}") from error
+    if not isinstance(said, dict):
+        raise SettingsError(f"{file}: a configuration is a list of `name: value` lines")
+    return {str(k): v for k, v in said.items()}
+
+
+def overrides(words: Sequence[str]) -> dict[str, Any]:
+    """Settings from ``--name value`` and ``--name=value``.
+
+    Raises:
+        SettingsError: When a word is neither a name nor follows one.
+    """
+    import yaml
+
+    out: dict[str, Any] = {}
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if not word.startswith("--"):
+            raise SettingsError(f"{word!r} follows no setting: write --name {word}")
+        name, equals, value = word[2:].partition("=")
+        if not equals:
+            if not waiting or waiting[0].startswith("--"):
+                value = "true"
+            else:
+                value = waiting.pop(0)
+        try:
+            out[name.replace("-", "_")] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            out[name.replace("-", "_")] = value
+    return out
+
+
+def launch(config_class: Any, trainer_class: Any, said: Mapping[str, Any], where: str) -> Any:  # noqa: ANN401
+    """Make the trainer that a configuration describes.
+
+    Args:
+        config_class: The trainer's config class.
+        trainer_class: The trainer.
+        said: What the configuration and the command line say together.
+        where: Its file, for messages.
+
+    Raises:
+        SettingsError: For what it does not know, and what is missing.
+    """
+    parts = {k: v for k, v in said.items() if k in PARTS}
+    settings = {k: v for k, v in said.items() if k not in PARTS}
+    for needed in ("model", "reward_funcs", "train_dataset"):
+        if needed not in parts:
+            raise SettingsError(f"{where}: {needed} is missing. {PARTS[needed]}")
+    known = {f.name for f in dataclasses.fields(config_class) if f.init}
+    for name in settings:
+        if name not in known and (near := difflib.get_close_matches(name, PARTS, n=1, cutoff=0.75)):
+            raise SettingsError(f"{where}: unknown {name!r}. Did you mean {near[0]}?")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    args = config_class(**_typed(config_class, settings))
+    options: dict[str, Any] = {k: _data(parts[k], k) for k in DATASETS if parts.get(k) is not None}
+    if parts.get("processing_class") is not None:
+        options["processing_class"] = _tokenizer(parts["processing_class"])
+    if parts.get("reward_processing_classes") is not None:
+        given = parts["reward_processing_classes"]
+        listed = given if isinstance(given, list) else [given]
+        options["reward_processing_classes"] = [None if t is None else _tokenizer(t) for t in listed]
+    if parts.get("alignment_scorers"):
+        options["alignment_scorers"] = {n: imported(s) for n, s in parts["alignment_scorers"].items()}
+    if parts.get("peft"):
+        from peft import LoraConfig
+
+        options["peft_config"] = LoraConfig(**{"task_type": "CAUSAL_LM", **parts["peft"]})
+    rewards = parts["reward_funcs"] if isinstance(parts["reward_funcs"], list) else [parts["reward_funcs"]]
+    model = parts["model"]
+    return trainer_class(
+        model=imported(model)() if _names_code(model) else model,
+        reward_funcs=[imported(r) if _names_code(r) else r for r in rewards],
+        args=args,
+        **options,
+    )
+
+
+def imported(name: str) -> Any:  # noqa: ANN401
+    """What ``module:name`` names.
+
+    Raises:
+        SettingsError: When there is no such thing, with the nearest one that there is.
+    """
+    module_name, _, attribute = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise SettingsError(f"{name}: module {module_name!r} cannot be imported from {Path.cwd()}: {error}") from error
+    if not hasattr(module, attribute):
+        near = difflib.get_close_matches(attribute, dir(module), n=1)
+        hint = f" Did you mean {module_name}:{near[0]}?" if near else ""
+        raise SettingsError(f"{name}: {module_name} has no {attribute!r}.{hint}")
+    return getattr(module, attribute)
+
+
+def _names_code(name: object) -> bool:
+    return isinstance(name, str) and ":" in name and not Path(name).exists()
+
+
+def _tokenizer(name: str) -> Any:  # noqa: ANN401
+    if _names_code(name):
+        return imported(name)()
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(name)
+
+
+def _data(said: Any, name: str) -> Any:  # noqa: ANN401
+    """A dataset by file, by name on the hub, or made by a function."""
+    from datasets import Dataset, load_dataset
+
+    if isinstance(said, dict):
+        return load_dataset(**{"split": "train", **said})
+    if isinstance(said, list):
+        return _rows(said, name)
+    if _names_code(said):
+        made = imported(said)()
+        return _rows(made, name) if isinstance(made, list) else made
+    file = Path(said)
+    if file.suffix in _LOADERS:
+        if not file.is_file():
+            raise SettingsError(f"{name}: there is no file {file}")
+        return getattr(Dataset, _LOADERS[file.suffix])(str(file))
+    return load_dataset(said, split="train")
+
+
+def _rows(made: list[Any], name: str) -> Any:  # noqa: ANN401
+    from datasets import Dataset
+
+    column = "text" if name == "perplexity_dataset" else "prompt"
+    return Dataset.from_list([row if isinstance(row, dict) else {column: row} for row in made])
+
+
+def _typed(config_class: Any, settings: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+    """Settings in the types of their fields: YAML reads ``1e-6`` as text and ``007`` as a number."""
+    hints = typing.get_type_hints(config_class)
+    return {name: _as(hints.get(name), value, name) for name, value in settings.items()}
+
+
+def _as(hint: Any, value: Any, name: str) -> Any:  # noqa: ANN401
+    kinds = set(typing.get_args(hint)) if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union else {hint}
+    if isinstance(value, str) and str not in kinds and kinds & {float, int}:
+        try:
+            number = float(value)
+        except ValueError:
+            raise SettingsError(f"{name} must be a number, not {value!r}") from None
+        return int(number) if float not in kinds and number.is_integer() else number
+    if isinstance(value, int | float) and not isinstance(value, bool) and kinds <= {str, type(None)}:
+        return str(value)
+    return value
