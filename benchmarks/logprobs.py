@@ -3,8 +3,9 @@
     python benchmarks/logprobs.py [TURNS] [THREADS]
 
 Needs torch and trl. Times are CPU time, the least of the turns. Extra memory is the growth of the resident set's peak, logits
-not counted, in a process of its own whose allocator hands every tensor back at once: what it holds back else differs by chance. `scoring` is the pass without gradients, `training` the one with the gradient of the
-log-probabilities; the gradient of the logits, which both must make, is not counted as extra. Errors are against float64.
+not counted, in a process of its own whose allocator hands every tensor back at once: what it holds back otherwise differs by
+chance. `scoring` is the pass without gradients, `training` the one with the gradient of the log-probabilities; the gradient of
+the logits, which both must make, is not counted as extra. Errors are against float64.
 """
 
 import json
@@ -69,7 +70,7 @@ def child(side, mode, shape, dtype, threads):
         peak.write("5")
     before = resident("VmRSS")
     work(logits, tokens)
-    extra = resident("VmHWM") - before - (logits.nbytes / 2**20 if mode == "training" else 0)
+    extra = max(0.0, resident("VmHWM") - before - (logits.nbytes / 2**20 if mode == "training" else 0))
     spent = []
     for _ in range(3):
         start = time.process_time()
@@ -113,7 +114,7 @@ def main():
                 print(
                     f"{'x'.join(map(str, shape)):>18} {dtype:>9} {mode:>9} |"
                     f" {ours['ms']:9.0f} {theirs['ms']:8.0f} {theirs['ms'] / ours['ms']:5.1f}x |"
-                    f" {ours['extra']:9.0f} {theirs['extra']:8.0f} {max(0, ours['extra']) / theirs['extra']:6.2f} |"
+                    f" {ours['extra']:9.0f} {theirs['extra']:8.0f} {ours['extra'] / theirs['extra']:6.2f} |"
                     f" {max(ours['errors']):.1e}, {max(theirs['errors']):.1e}",
                     flush=True,
                 )

@@ -188,7 +188,7 @@ def test_all_metrics_of_a_logged_step_cost_one_look_at_the_device(grpo, trained,
 
         return step
 
-    for name in ("_measure_completions", "_measure_rewards", "loss", "_row", "_get_grad_norm"):
+    for name in ("_measure_completions", "_measure_rewards", "_measure_loss", "_row", "_get_grad_norm"):
         monkeypatch.setattr(trainer, name, watched(getattr(trainer, name)))
     trained(trainer)
     assert sum(n for name, n in during if name == "_row") == 3

@@ -51,7 +51,9 @@ def run_detectors(run: Run, chosen: Iterable[Detector] | None = None) -> Iterato
         if lacking:
             yield each.unchecked(_why(lacking, run), [need.concepts[0] for need in lacking])
         else:
-            with np.errstate(all="ignore"):  # absurd values overflow; what is then compared with inf or NaN is not found
+            with np.errstate(
+                all="ignore"
+            ):  # absurd values overflow; what is then compared with inf or NaN is not found
                 said = list(each.check(run))
             yield from said
 

@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from holter.detectors.measured import measurement
+from holter.detectors.measured import section as measured_section
 from holter.detectors.registry import all_detectors
 from holter.dialects.base import Fit
 from holter.dialects.registry import GENERIC, all_dialects, lineage, never
@@ -242,14 +244,16 @@ def dialect_page(spoken: Dialect) -> Page:
 
 
 def detector_page(detector: type[Detector]) -> Page:
-    """The page of a detector: the docstring of its module, what it reads, its limits."""
+    """The page of a detector: the docstring of its module, what it reads, its limits, how often it is right and wrong."""
     facts = {
         "code": detector.code,
         "since": detector.since,
         "needs": [list(need.concepts) for need in detector.needs],
         "uses": list(detector.uses),
+        "measured": measurement()["detectors"].get(detector.name),
     }
-    return Page(kind="detector", name=detector.name, title=summary(detector), markdown=detector.page(), facts=facts)
+    markdown = _joined([detector.page().rstrip("\n"), measured_section(detector)])
+    return Page(kind="detector", name=detector.name, title=summary(detector), markdown=markdown, facts=facts)
 
 
 def reader_page(reader: Reader) -> Page:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from holter.findings.diagnosis import Diagnosis
+    from holter.findings.diagnosis import Diagnosis, Story
     from holter.findings.finding import Evidence, Finding
     from holter.readers.base import Skipped
 
@@ -56,8 +56,7 @@ def render(diagnosis: Diagnosis, *, verbose: bool = False) -> RenderableType:
     parts: list[RenderableType] = [_header(diagnosis)]
     if len(diagnosis.phases) > 1 or diagnosis.verdict.status in ("healthy", "info"):
         parts.append(_phases(diagnosis))
-    shown = [f for f in diagnosis.roots if f.severity >= Severity.WARNING]
-    parts += [_finding(diagnosis, f, verbose=verbose) for f in shown]
+    parts += [_story(diagnosis, s, verbose=verbose) for s in diagnosis.stories if s.severity >= Severity.WARNING]
     parts += _asides(diagnosis, verbose=verbose)
     if diagnosis.advice:
         parts.append(_advice(diagnosis))
@@ -90,7 +89,8 @@ def _phases(diagnosis: Diagnosis) -> RenderableType:
     return Padding(Group(Text("Phases", style="bold underline"), table), (1, 0, 0, 1))
 
 
-def _finding(diagnosis: Diagnosis, finding: Finding, *, verbose: bool) -> RenderableType:
+def _story(diagnosis: Diagnosis, story: Story, *, verbose: bool) -> RenderableType:
+    finding = story.root
     style = STYLES[str(finding.severity)]
     head = Text(f"{MARKS[str(finding.severity)]} ", style=style)
     head.append(finding.detector, style=f"bold {style}")
@@ -101,17 +101,20 @@ def _finding(diagnosis: Diagnosis, finding: Finding, *, verbose: bool) -> Render
     parts: list[RenderableType] = [head, Padding(Text(safe(finding.title)), (0, 0, 0, 2)), _strips(diagnosis, finding)]
     if verbose:
         parts.append(_evidence(finding.evidence))
-    for each in diagnosis.consequences(finding):
-        line = Text("  └ then ", style="dim")
-        line.append(each.detector, style=STYLES[str(each.severity)])
-        line.append(f" from step {step_text(each.first_step)}: {safe(each.title)}")
-        parts.append(line)
-        if verbose:
-            parts.append(Padding(_evidence(each.evidence), (0, 0, 0, 2)))
-    parts += [Text(f"  against: {safe(a)}", style="dim") for a in finding.against]
-    parts += [
-        Text(f"  or: {safe(a.says)} (to tell: {safe(a.check)})", style="dim italic") for a in finding.alternatives
-    ]
+    notes = Table.grid(padding=(0, 1))
+    for each in story.consequences:
+        said = Text.assemble(
+            (each.detector, STYLES[str(each.severity)]), f" from step {step_text(each.first_step)}: {safe(each.title)}"
+        )
+        notes.add_row(
+            Text("  └ then", style="dim", no_wrap=True), Group(said, _evidence(each.evidence)) if verbose else said
+        )
+    for against in finding.against:
+        notes.add_row(Text("  against", style="dim", no_wrap=True), Text(safe(against), style="dim"))
+    for other in finding.alternatives:
+        text = f"{safe(other.says)} (to tell: {safe(other.check)})"
+        notes.add_row(Text("  or", style="dim", no_wrap=True), Text(text, style="dim italic"))
+    parts.append(notes)
     return Padding(Group(*parts), (1, 0, 0, 1))
 
 
@@ -144,13 +147,8 @@ def _evidence(evidence: Iterable[Evidence]) -> RenderableType:
 
 def _asides(diagnosis: Diagnosis, *, verbose: bool) -> list[RenderableType]:
     """Findings of severity info: worth knowing, never an alarm."""
-    told = {
-        f.detector
-        for root in diagnosis.roots
-        if root.severity >= Severity.WARNING
-        for f in diagnosis.consequences(root)
-    }
-    asides = [f for f in diagnosis.findings if f.severity is Severity.INFO and f.detector not in told]
+    told = {id(f) for s in diagnosis.stories if s.severity >= Severity.WARNING for f in s.members}
+    asides = [f for f in diagnosis.findings if f.severity is Severity.INFO and id(f) not in told]
     if not asides:
         return []
     lines: list[RenderableType] = [Text("Worth knowing", style="bold underline")]
@@ -172,7 +170,9 @@ def _wanting(diagnosis: Diagnosis) -> str:
     """The signals whose absence keeps most detectors from looking."""
     missing = Counter(concept for u in diagnosis.unchecked for concept in u.missing)
     known = concepts()
-    wanted = [f"{known[c][0].phrase} ({n})" for c, n in missing.most_common() if c in known and diagnosis.run.get(c) is None]
+    wanted = [
+        f"{known[c][0].phrase} ({n})" for c, n in missing.most_common() if c in known and diagnosis.run.get(c) is None
+    ]
     return f"; most for want of {', '.join(wanted[:4])}" if wanted else ""
 
 
@@ -185,7 +185,12 @@ def _footer(diagnosis: Diagnosis, *, verbose: bool) -> RenderableType:
             lines.append(Text("Not checked", style="bold underline"))
             lines += [Text(f"- {u.detector}: {safe(u.why)}", style="dim") for u in diagnosis.unchecked]
         else:
-            lines.append(Text(f"Not checked: {len(names)} detectors{_wanting(diagnosis)}. --verbose says which and why.", style="dim"))
+            lines.append(
+                Text(
+                    f"Not checked: {len(names)} detectors{_wanting(diagnosis)}. --verbose says which and why.",
+                    style="dim",
+                )
+            )
     lines += [Text(f"Ignored: {n} ({safe(r)})", style="dim") for n, r in diagnosis.ignored.items()]
     if run.unknown:
         names = [safe(n) for n in run.unknown]

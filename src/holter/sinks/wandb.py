@@ -63,7 +63,7 @@ class WandbSink:
         self._run.log({"completions": table, self._axis: _whole(step)})
 
     def close(self) -> None:
-        """Finish the run if it is ours."""
+        """Finish the run if it is ours. wandb's own process may write the last rows a moment after this returns."""
         if self._run is not None and self._ours:
             self._run.finish()
 

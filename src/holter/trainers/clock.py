@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 class Clock:
@@ -49,3 +49,12 @@ class Clock:
         self._events = []
         seconds, self._seconds = self._seconds, {}
         return seconds
+
+    def state(self) -> dict[str, float]:
+        """Seconds by phase so far, for a checkpoint; nothing is forgotten."""
+        self._seconds = self.take()
+        return dict(self._seconds)
+
+    def restore(self, seconds: Mapping[str, float]) -> None:
+        """Go on from what `state` gave."""
+        self._seconds, self._events = dict(seconds), []

@@ -123,6 +123,7 @@ class OnPolicyTrainer(Trainer):
         self._extra: dict[str, list[object]] = {}
         self.micro_steps = 0
         self._resumed_folder: Path | None = None
+        self._resumed: dict[str, Any] | None = None
         # Processes that sample the same prompts must not sample the same completions.
         set_seed(args.seed, device_specific=True)
 
@@ -304,9 +305,9 @@ class OnPolicyTrainer(Trainer):
         row["time/train"] = sum(row.get(f"time/{p}", 0.0) for p in ("forward", "backward", "optimizer"))
         wall = row.get("step_time", 0.0) + row.get("time/optimizer", 0.0)
         generated = row.pop("generated_tokens", 0.0)
-        if generated and wall:
-            row["throughput/tokens_per_s"] = generated / (wall * steps)
-            row["throughput/gen_tokens_per_s"] = generated / (row["time/rollout"] * steps)
+        for name, seconds in (("tokens", wall), ("gen_tokens", row.get("time/rollout", 0.0))):
+            if generated and seconds:
+                row[f"throughput/{name}_per_s"] = generated / (seconds * steps)
         return row
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:  # noqa: ARG002
@@ -340,7 +341,9 @@ class OnPolicyTrainer(Trainer):
 
     def train(self, resume_from_checkpoint: Any = None, **kwargs: Any) -> Any:  # noqa: ANN401
         """Train; `resume_from_checkpoint` is a checkpoint's path, or True for the last one in ``output_dir``."""
-        self.rollout, self.micro_steps, self._resumed_folder = None, 0, None
+        self.rollout, self.micro_steps, self._resumed_folder, self._resumed = None, 0, None, None
+        self.metrics.discard()
+        self.clock.take()
         try:
             return super().train(resume_from_checkpoint=resume_from_checkpoint, **kwargs)
         finally:
@@ -353,12 +356,21 @@ class OnPolicyTrainer(Trainer):
         if self.evaluation.size:
             config["eval_size"] = self.evaluation.size
         self.report.open(self, self._resumed_folder, config)
+        if self._resumed is not None:
+            self._globalstep_last_logged = self._resumed["logged_at"]
+            self._resumed = None
 
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:  # noqa: ANN401
         """Save what a resumed run needs besides: the completions not yet used up, and which run it is."""
         folder = Path(self._get_output_dir(trial)) / f"checkpoint-{self.state.global_step}"
         folder.mkdir(parents=True, exist_ok=True)
-        state = self.rollout.state() if self.rollout is not None and self._mid_generation() else None
+        rollout = self.rollout.state() if self.rollout is not None and self._mid_generation() else None
+        state = {
+            "rollout": rollout,
+            "report": self.report.state(),
+            "clock": self.clock.state(),
+            "logged_at": self._globalstep_last_logged,
+        }
         torch.save(state, folder / f"{ROLLOUT}_{self.accelerator.process_index}.pt")
         if self.args.should_save:
             said = {"micro_steps": self.micro_steps, "run": str(self.report.folder or "")}
@@ -379,8 +391,15 @@ class OnPolicyTrainer(Trainer):
         self.micro_steps = int(said["micro_steps"])
         self._resumed_folder = Path(said["run"]) if said["run"] else None
         file = Path(checkpoint) / f"{ROLLOUT}_{self.accelerator.process_index}.pt"
-        state = torch.load(file, map_location="cpu", weights_only=True) if file.exists() else None
-        self.rollout = Rollout.restored(state, self.args.device) if state is not None else None
+        if not file.exists():
+            raise SettingsError(
+                f"{checkpoint} was saved by {len(list(Path(checkpoint).glob(f'{ROLLOUT}_*.pt')))} processes; resume with as many"
+            )
+        self._resumed = torch.load(file, map_location="cpu", weights_only=True)
+        kept = self._resumed["rollout"]
+        self.rollout = Rollout.restored(kept, self.args.device) if kept is not None else None
+        self.report.restore(self._resumed["report"])
+        self.clock.restore(self._resumed["clock"])
 
 
 class _Lifecycle(TrainerCallback):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from transformers.trainer_callback import ProgressCallback
 
+from holter.recorder import fold
 from holter.recorder.recorder import Recorder
 from holter.sinks.base import Destination
 from holter.sinks.holter import RunFolderSink
@@ -29,6 +30,25 @@ if TYPE_CHECKING:
     from holter.trainers.config import OnPolicyConfig
 
 _TURN = re.compile(r"#\d+$")
+_KINDS = {k.name: k for k in (fold.MEAN, fold.SUM, fold.MIN, fold.MAX, fold.VARIANCE, fold.DEVIATION, fold.LAST, fold.EXPLAINED_VARIANCE)}
+
+
+class Measures(Recorder):
+    """A recorder whose unlogged measurements can be kept in a checkpoint, so that a resumed run's next row has them too."""
+
+    def state(self) -> dict[str, tuple[str, tuple[float, ...]]]:
+        """What was measured since the last row: kind and lanes of each metric. Looks at the device."""
+        out = {}
+        for key, entry in self._window._entries.items():
+            parts = [tuple(map(float, lanes)) for lanes in (*entry.on_host, *entry.on_device)]
+            out[key] = (entry.kind.name, entry.kind.fold(parts))
+        return out
+
+    def restore(self, state: Mapping[str, tuple[str, tuple[float, ...]]]) -> None:
+        """Go on from what `state` gave."""
+        self.discard()
+        for key, (kind, lanes) in state.items():
+            self.record_lanes(key, _KINDS[kind], *lanes)
 
 
 class Report:
@@ -40,7 +60,7 @@ class Report:
     def __init__(self, args: OnPolicyConfig, algorithm: str) -> None:
         """Report as `args.report_to` says; `algorithm` is what the run folder calls the run."""
         self.args, self.algorithm = args, algorithm
-        self.metrics = Recorder((), samples_per_dump=None)
+        self.metrics = Measures(())
         self.folder: Path | None = None
         self._writer: Recorder | None = None
         self._turns: dict[str, int] = {}
@@ -86,6 +106,15 @@ class Report:
             return key
         self._turns[key] = self._turns.get(key, 0) + 1
         return f"{key}#{self._turns[key]}"
+
+    def state(self) -> dict[str, Any]:
+        """What was measured and not yet logged, for a checkpoint."""
+        return {"measured": self.metrics.state(), "turns": dict(self._turns)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.metrics.restore(state["measured"])
+        self._turns = dict(state["turns"])
 
     def row(self, step: int) -> dict[str, float]:
         """What was measured since the last time, as one row, the same on every process. Looks at the device once."""

@@ -199,12 +199,12 @@ def load_value_model(
         )
     if given is policy:
         raise SettingsError("value_model is the policy itself: leave it out, and set share_value_trunk=True to share a trunk")
+    trunk_and_head(given)
     if getattr(given.config, "num_labels", 1) != 1:
         raise SettingsError(
             f"value model {name_of(given)!r} has {given.config.num_labels} outputs; a value is one number: load it with "
             "num_labels=1"
         )
-    trunk_and_head(given)
     return given
 
 

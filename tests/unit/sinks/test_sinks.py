@@ -110,7 +110,7 @@ def test_event_files_hold_what_was_logged(tmp_path):
 
 @pytest.mark.slow
 def test_an_offline_wandb_run_holds_what_was_logged(tmp_path, monkeypatch):
-    pytest.importorskip("wandb")
+    wandb = pytest.importorskip("wandb")
     for name, value in (
         ("MODE", "offline"),
         ("SILENT", "true"),
@@ -125,6 +125,8 @@ def test_an_offline_wandb_run_holds_what_was_logged(tmp_path, monkeypatch):
         sink.write(step, {"time": 100.0 + step, "loss": 0.5 * step, "kl": math.nan})
     sink.samples(3, [{"prompt": "a", "reward": 1.0}, {"prompt": "b", "extra": [1]}])
     sink.close()
+    # Ends wandb's own process, which writes the file a moment after a run is finished.
+    wandb.teardown()
     (file,) = tmp_path.rglob("run-*.wandb")
     data = file.read_bytes()
     for said in (b"train/loss", b"1.5", b"train/kl", b"NaN", b"train/global_step", b"beta", b"completions"):

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 ADVICE = (
-    "Read completions from the onset on: do they ramble or repeat, or is the limit too short by now?",
+    "Read completions from {onset} on: do they ramble or repeat, or is the limit too short by now?",
     "Set missing_eos_penalty, or take length out of the reward.",
-    "Go back to the last checkpoint before the count fell.",
+    "Go back to the last checkpoint at or before {before}.",
 )
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 ADVICE = (
     "Read the completions: empty, a fixed phrase, a bare number?",
     "Check sign and weight of length rewards and penalties, and what the reward says to an empty answer.",
-    "Go back to a checkpoint before the onset: what is not sampled is not learned back.",
+    "Go back to a checkpoint at or before {before}: what is not sampled is not learned back.",
 )
 
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 ADVICE = (
     "Raise the upper clip bound (clip-higher), or add an entropy bonus or target.",
     "Sample at temperature 1; fewer updates a batch; a lower learning rate.",
-    "Go back to a checkpoint from before the fall.",
+    "Go back to a checkpoint at or before {before}.",
 )
 
 ALTERNATIVES = (
@@ -72,6 +72,16 @@ class EntropyCollapse(Detector):
     name: ClassVar = "entropy-collapse"
     code: ClassVar = "HLT401"
     since: ClassVar = "0.1"
+    says: ClassVar = "the entropy collapses"
+    explains: ClassVar = (
+        "zero-variance-groups",
+        "duplicate-completions",
+        "reward-collapse",
+        "reward-frozen",
+        "no-learning",
+        "gradient-zero",
+        "length-collapse",
+    )
     needs: ClassVar = (Need(concepts=("entropy",), log="the entropy of the policy"),)
     uses: ClassVar = ("reward", "zero_std_groups", *(m.concept for m in MOVES))
 

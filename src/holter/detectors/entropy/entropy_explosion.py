@@ -64,6 +64,8 @@ class EntropyExplosion(Detector):
     name: ClassVar = "entropy-explosion"
     code: ClassVar = "HLT402"
     since: ClassVar = "0.1"
+    says: ClassVar = "the entropy explodes"
+    explains: ClassVar = ("reward-collapse", "length-explosion", "truncation", "reward-decline", "eos-falling")
     needs: ClassVar = (Need(concepts=("entropy",), points=21, log="the entropy of the policy"),)
     uses: ClassVar = ("reward", *(m.concept for m in MOVES))
 

@@ -57,6 +57,8 @@ class EntropyImplausible(Detector):
     name: ClassVar = "entropy-implausible"
     code: ClassVar = "HLT403"
     since: ClassVar = "0.1"
+    says: ClassVar = "the entropy is not that of a trained language model"
+    explains: ClassVar = ("truncation", "no-learning", "zero-reward")
     needs: ClassVar = (Need(concepts=("entropy",), log="the entropy of the policy"),)
 
     impossible: float = limit(13.8, unit="nats/token", help="allows larger vocabularies", low=1.0)

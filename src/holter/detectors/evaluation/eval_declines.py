@@ -50,7 +50,7 @@ WINDOW = 20
 """Values of the reward averaged before it is compared."""
 
 ADVICE = (
-    "Go back to the checkpoint at the peak of the evaluation.",
+    "Go back to the last checkpoint at or before {before}.",
     "See which signal moved first: KL, entropy and length tell a damaged policy from a slowly forgetting one.",
     "Lower the learning rate, or raise the KL coefficient.",
 )
@@ -70,6 +70,7 @@ class EvalDeclines(Detector):
     name: ClassVar = "eval-declines"
     code: ClassVar = "HLT342"
     since: ClassVar = "0.1"
+    says: ClassVar = "the evaluation falls"
     needs: ClassVar = (Need(concepts=(*SCORES, *SAME), points=3, split="any", log="an evaluation, from step 0 on"),)
     uses: ClassVar = ("reward", *(m.concept for m in MOVES))
 
@@ -99,7 +100,7 @@ class EvalDeclines(Detector):
         found.sort(key=lambda item: (item[0], item[1].key))
         while found:
             _, score, fall, paid = found.pop(0)
-            end = len(run) if fall.active else int(score.at[fall.last])
+            end = int(score.at[fall.last]) if fall.over else len(run)
             also = [(s, f) for at, s, f, _ in found if at <= end]
             paid |= any(p for at, _, _, p in found if at <= end)
             found = [item for item in found if item[0] > end]
@@ -159,7 +160,7 @@ class EvalDeclines(Detector):
             first=began,
             last=len(run) - 1 if lasting else int(score.at[fall.last]),
             raised=raised,
-            onset=(int(score.at[fall.began - 1]), after),
+            onset=(min(int(score.at[fall.began - 1]), began), after),
             active=lasting,
             evidence=evidence,
             advice=ADVICE,

@@ -59,6 +59,7 @@ class Fall:
         began: Where the fall began, from values up to `raised`.
         raised: Where the fall could first be said.
         last: Last position that still shows it.
+        over: Whether it has ended for good; what is said later cannot change that.
         active: Whether it still holds at the end.
         height: Level at the best.
         level: Level when it was raised.
@@ -70,6 +71,7 @@ class Fall:
     began: int
     raised: int
     last: int
+    over: bool
     active: bool
     height: float
     level: float
@@ -130,7 +132,8 @@ def fallen(run: Run, series: Series, *, ratio: float, share: float, part: float,
     flags = np.zeros(n, bool)
     twice = clear & np.concatenate((clear[:1], clear[:-1]))
     # A noise that was not estimated from the same few numbers needs no second look.
-    flags[:few] = clear if errors is not None else twice | (clear & (shape.ratio > 2.5 * needed))
+    known = np.zeros(few, bool) if errors is None else np.logical_and.accumulate(np.isfinite(errors[:few]))
+    flags[:few] = np.where(known, clear, twice | (clear & (shape.ratio > 2.5 * needed)))
     flags[:few] |= _halved(e[:few]) & (k - shape.at >= 2)
     peak, height, level = np.zeros(n, np.int64), np.full(n, np.nan), np.full(n, np.nan)
     odds = np.full(n, np.nan)
@@ -170,27 +173,28 @@ def falls(series: Series, judged: Fallen, raise_at: NDArray[np.bool_]) -> list[F
         back = bool(above[-1]) and float(series.values[-1]) > (height + level) / 2
         last = max(end - 1, k)
         newest = float(np.median(series.values[max(began, last - smooth + 1) : last + 1]))
-        out.append(Fall(peak, began, k, last, end == n and not back, height, level, newest, float(judged.ratio[k])))
+        out.append(
+            Fall(peak, began, k, last, end < n, end == n and not back, height, level, newest, float(judged.ratio[k]))
+        )
         position = end + quiet - 1
     return out
 
 
 def stderr(run: Run, series: Series) -> NDArray[np.float64] | None:
-    """Standard error of each evaluation, from its own series or from the size of the evaluation; None where unknown."""
+    """Standard error of each evaluation, from its own series or from its size; NaN or None where it is unknown."""
     for key in (f"{series.key}/stderr", f"{series.key}_stderr"):
         other = run.series.get(key)
         if other is not None:
             at = other.upto(series.at)
             if (at >= 0).all():
-                found: NDArray[np.float64] = other.values[at]
-                if np.isfinite(found).all() and (found > 0).any():
-                    return found
+                found: NDArray[np.float64] = np.where(other.values[at] > 0, other.values[at], np.nan)
+                return found
     size = _size(run.config)
     values = series.values
-    if size and len(values) and values.min() >= 0.0 and values.max() <= 1.0:
+    if size and len(values):
+        inside = np.logical_and.accumulate((values >= 0.0) & (values <= 1.0))
         share = np.clip(values, 1.0 / (size + 2), 1 - 1.0 / (size + 2))
-        binomial: NDArray[np.float64] = np.sqrt(share * (1 - share) / size)
-        return binomial
+        return np.where(inside, np.sqrt(share * (1 - share) / size), np.nan)
     return None
 
 

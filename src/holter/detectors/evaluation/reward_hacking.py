@@ -63,8 +63,8 @@ FEW = 10
 """Values of the reward below which its noise cannot be told."""
 
 ADVICE = (
-    "Read completions from the peak of the evaluation beside completions from now.",
-    "Go back to the checkpoint at the peak.",
+    "Read completions from {onset} on beside some from {before}: a hack is plain to see in ten of them.",
+    "Go back to the last checkpoint at or before {before}.",
     "Mend or cap the reward that is exploited; raise the KL coefficient or lower the learning rate.",
 )
 
@@ -87,6 +87,17 @@ class RewardHacking(Detector):
     name: ClassVar = "reward-hacking"
     code: ClassVar = "HLT341"
     since: ClassVar = "0.1"
+    says: ClassVar = "the policy probably games the reward"
+    explains: ClassVar = (
+        "eval-declines",
+        "train-eval-gap",
+        "length-explosion",
+        "truncation",
+        "zero-variance-groups",
+        "reward-frozen",
+        "kl-above-budget",
+        "kl-bought-nothing",
+    )
     needs: ClassVar = (Need(concepts=("reward",), points=3, log="the mean reward of every step"),)
     uses: ClassVar = ("eval_score", "eval_accuracy", "eval_reward", "reward_component", *(m.concept for m in MOVES))
 
@@ -118,7 +129,7 @@ class RewardHacking(Detector):
         earliest = found[0][0] if found else len(run)
         while found:
             _, score, fall = found.pop(0)
-            end = len(run) if fall.active else int(score.at[fall.last])
+            end = int(score.at[fall.last]) if fall.over else len(run)
             also = [(s, f) for at, s, f in found if at <= end]
             found = [item for item in found if item[0] > end]
             yield self._finding(run, progress, score, fall, also)
@@ -128,19 +139,22 @@ class RewardHacking(Detector):
 
     def _paid_more(self, progress: Progress, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether the reward rose since the peak of the evidence, or rose before it and has stayed there."""
-        if len(progress.series) < FEW:
-            return self._rose_throughout(progress, score, peak)
         late = score.at
         early = score.at[peak]
         start = np.full(len(score), progress.series.at[0])
         since = progress.z(early, late, WINDOW)
         overall = progress.z(start, late, WINDOW)
-        return (since > self.rise) | ((since > -self.rise) & (overall > 2 * self.rise))
+        out: NDArray[np.bool_] = (since > self.rise) | ((since > -self.rise) & (overall > 2 * self.rise))
+        few = progress.series.upto(late) < FEW
+        out[few] = self._rose_throughout(progress, score.where(few), peak[few], score)
+        return out
 
-    def _rose_throughout(self, progress: Progress, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether the reward never fell since the peak, where so few values were logged that their noise is unknown."""
+    def _rose_throughout(
+        self, progress: Progress, now: Series, peak: NDArray[np.int64], score: Series
+    ) -> NDArray[np.bool_]:
+        """Whether the reward never fell since the peak, where so few values came before that their noise is unknown."""
         a = np.maximum(progress.series.upto(score.at[peak]), 0).tolist()
-        b = np.maximum(progress.series.upto(score.at), 0).tolist()
+        b = np.maximum(progress.series.upto(now.at), 0).tolist()
         x = progress.series.values
         return np.asarray(
             [x[j] > x[i] and bool((np.diff(x[i : j + 1]) >= 0).all()) for i, j in zip(a, b, strict=True)], bool
@@ -166,7 +180,7 @@ class RewardHacking(Detector):
             first=began,
             last=end,
             raised=raised,
-            onset=(int(score.at[fall.began - 1]), after),
+            onset=(min(int(score.at[fall.began - 1]), began), after),
             active=lasting,
             evidence=[
                 quote(score, [fall.peak, fall.raised], fall.says()),

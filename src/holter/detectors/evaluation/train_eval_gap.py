@@ -72,6 +72,7 @@ class TrainEvalGap(Detector):
     name: ClassVar = "train-eval-gap"
     code: ClassVar = "HLT343"
     since: ClassVar = "0.1"
+    says: ClassVar = "training and evaluation come apart"
     needs: ClassVar = (
         Need(concepts=("reward",), points=3, log="the mean reward of every step"),
         Need(concepts=(*SCORES, *SAME), points=3, split="eval", log="the reward on held-out prompts"),
@@ -89,15 +90,10 @@ class TrainEvalGap(Detector):
             return
         pairs = [(own.finite(), twin.finite()) for own, twin in own_evaluations(run)]
         pairs = [(own, twin) for own, twin in pairs if len(own) >= 3 and len(twin)]
-        found: list[Finding] = []
-        for own, twin in pairs:
-            found += [*self._falls(run, progress, own), *self._grows(run, progress, own, twin)]
-        found.sort(key=lambda f: (f.raised_step, f.first_step))
-        until = -np.inf
-        for finding in found:
-            if finding.raised_step > until:
-                yield finding
-                until = np.inf if finding.active else finding.last_step
+        whole = [(own, twin) for own, twin in pairs if twin.concept == "reward"]
+        for own, twin in whole or pairs:  # the sum says what its parts would say again
+            yield from self._falls(run, progress, own)
+            yield from self._grows(run, progress, own, twin)
         for score in held_out(run):
             yield from self._flat(run, progress, score.finite())
 
@@ -116,7 +112,7 @@ class TrainEvalGap(Detector):
                 first=began,
                 last=len(run) - 1 if fall.active else int(own.at[fall.last]),
                 raised=raised,
-                onset=(int(own.at[fall.began - 1]), after),
+                onset=(min(int(own.at[fall.began - 1]), began), after),
                 active=fall.active,
                 evidence=[quote(own, [fall.peak, fall.raised], "the same reward on held-out prompts")],
                 advice=ADVICE,

@@ -1,13 +1,13 @@
 """The gradient norm settles at several times its past level.
 
 ## Why it matters
-A norm that stays high means a loss surface that became steep: an instability that precedes most collapses, or a scale of
-rewards or advantages that changed. Clipping hides it; the direction of the step is then one token's.
+A norm that stays high means a loss surface that became steep: an instability that precedes most collapses, or a scale
+of rewards or advantages that changed. Clipping hides it; the direction of the step is then one token's.
 
 ## When it fires
-When the median of the newest values is `factor` times that of the values before and 1.3 times beyond anything so far, at
-any scale from 80 values up, after the first `start` values and not while the learning rate is warming up. It is an info
-while the reward rises, a warning otherwise.
+When the median of the newest values is `factor` times that of the values before and 1.3 times beyond anything so far,
+at any scale from 80 values up, after the first `start` values and not while the learning rate is warming up. It is an
+info while the reward rises, a warning otherwise.
 
 ## What to do
 - See what moved with it: KL, update size, reward spread, length.
@@ -54,6 +54,8 @@ class GradientGrowth(Detector):
     name: ClassVar = "gradient-growth"
     code: ClassVar = "HLT702"
     since: ClassVar = "0.1"
+    says: ClassVar = "the gradient grows"
+    explains: ClassVar = ("not-finite", "kl-runaway", "policy-divergence", "gradient-spikes")
     needs: ClassVar = (Need(concepts=("grad_norm",), points=45, log="the gradient norm before clipping"),)
     uses: ClassVar = ("reward", "reward_spread", "lr")
 
@@ -88,7 +90,10 @@ class GradientGrowth(Detector):
                 raised=int(norm.at[episode.raised]),
                 onset=(int(norm.at[low]), int(norm.at[late])),
                 active=episode.active,
-                evidence=[quote(norm, sorted({before, best, episode.raised}), "before, at the onset, at the alarm"), *agree],
+                evidence=[
+                    quote(norm, sorted({before, best, episode.raised}), "before, at the onset, at the alarm"),
+                    *agree,
+                ],
                 advice=(
                     "See what moved with it: KL, update size, reward spread, length.",
                     "Lower the learning rate; clip the gradient at 0.1 to 1.0.",

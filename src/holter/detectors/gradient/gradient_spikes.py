@@ -1,12 +1,13 @@
 """The gradient norm jumps far above its past, again and again.
 
 ## Why it matters
-One batch in a few hundred steps has a gradient five to ten times the usual; clipping deals with it. Spikes that come back
-mean batches or tokens that the loss cannot handle, and clipping then turns whole steps into noise.
+One batch in a few hundred steps has a gradient five to ten times the usual; clipping deals with it. Spikes that come
+back mean batches or tokens that the loss cannot handle, and clipping then turns whole steps into noise.
 
 ## When it fires
-On a value more than `factor` times the median of the 50 before it and more than `z` robust standard deviations above them
-on a logarithmic scale, after the first 15. `hits` of them within 50 values are a warning. A single one is an info.
+On a value more than `factor` times the median of the 50 before it and more than `z` robust standard deviations above
+them on a logarithmic scale, after the first 15. `hits` of them within 50 values are a warning. A single one is an
+info.
 
 ## What to do
 - Look at the batches of the flagged steps: very long or empty completions, extreme rewards, ratios far from 1.
@@ -52,6 +53,8 @@ class GradientSpikes(Detector):
     name: ClassVar = "gradient-spikes"
     code: ClassVar = "HLT701"
     since: ClassVar = "0.1"
+    says: ClassVar = "the gradient spikes"
+    explains: ClassVar = ("kl-runaway", "policy-divergence", "reward-collapse", "value-loss-diverges", "not-finite")
     needs: ClassVar = (
         Need(concepts=("grad_norm", "critic_grad_norm"), points=START + 1, log="the gradient norm before clipping"),
     )
@@ -87,11 +90,11 @@ class GradientSpikes(Detector):
         top = int(group[np.argmax(norm.values[group])])
         many = len(group) >= self.hits
         before = float(np.median(norm.values[max(0, first - WINDOW) : first]))
-        times = f"{len(group)} times, " if len(group) > 1 else "once, "
+        times = f"{len(group)} times, up " if len(group) > 1 else "once, "
         return self.finding(
             Severity.WARNING if many else Severity.INFO,
             Confidence.STRONG if many else Confidence.MODERATE,
-            f"{norm.metric} jumps {times}to {number(float(norm.values[top]))} at most, {number(before)} before",
+            f"{norm.metric} jumps {times}to {number(float(norm.values[top]))}, {number(before)} before",
             run=run,
             first=int(norm.at[first]),
             last=int(norm.at[group[-1]]),

@@ -1,16 +1,16 @@
 """The gradient norm is exactly zero: these steps taught nothing.
 
 ## Why it matters
-A norm of exactly 0 is arithmetic, not bad luck. Either every group's rewards are tied, so that every advantage is 0, or
-nothing that is trained is connected to the loss. Generation is paid for, nothing is learnt.
+A norm of exactly 0 is arithmetic, not bad luck. Either every group's rewards are tied, so that every advantage is 0,
+or nothing that is trained is connected to the loss. Generation is paid for, nothing is learnt.
 
 ## When it fires
-When more than `share` of the last 20 gradient norms are exactly 0, from the tenth value on. In a shorter log: when all of
-them are. It is critical when all of the last `dead` values are, or all of a log of three values or more.
+When more than `share` of the last 20 gradient norms are exactly 0, from the tenth value on. In a shorter log: when
+all of them are. It is critical when all of the last `dead` values are, or all of a log of three values or more.
 
 ## What to do
-- Look at frac_reward_zero_std, or at reward_std: 1, or 0, means tied groups. Then prompts, group size or the reward are to
-  be changed, and not the optimiser.
+- Look at frac_reward_zero_std, or at reward_std: 1, or 0, means tied groups. Then prompts, group size or the reward
+  are to be changed, and not the optimiser.
 - If rewards differ: check requires_grad, adapters, the optimiser's parameters, masks that cover every token.
 
 ## When it is wrong
@@ -47,6 +47,8 @@ class GradientZero(Detector):
     name: ClassVar = "gradient-zero"
     code: ClassVar = "HLT703"
     since: ClassVar = "0.1"
+    says: ClassVar = "there is no gradient"
+    explains: ClassVar = ("no-learning", "policy-not-updating")
     needs: ClassVar = (Need(concepts=("grad_norm",), log="the gradient norm"),)
     uses: ClassVar = ("zero_std_groups", "reward_spread", "truncation")
 
@@ -74,9 +76,11 @@ class GradientZero(Detector):
             newest = zero[max(0, episode.last - self.dead + 1) : episode.last + 1]
             short = i < 9
             whole = bool(inside.all()) and len(inside) >= 3 and episode.last == n - 1
-            grave = episode.active and not rounded and (whole if short else bool(newest.all()))
-            healed = short and not episode.active
-            shown = f"in {int(inside.sum())} of {len(inside)} values" if not inside.all() else f"in {len(inside)} values running"
+            active = episode.last == n - 1 if short else episode.active
+            grave = active and not rounded and (whole if short else bool(newest.all()))
+            healed = short and not active
+            running = f"in {len(inside)} values running" if len(inside) > 1 else "in one value"
+            shown = running if inside.all() else f"in {int(inside.sum())} of {len(inside)} values"
             yield self.finding(
                 Severity.CRITICAL if grave else Severity.INFO if healed else Severity.WARNING,
                 Confidence.MODERATE if rounded else Confidence.CERTAIN,
@@ -85,8 +89,11 @@ class GradientZero(Detector):
                 first=int(norm.at[first]),
                 last=int(norm.at[episode.last]),
                 raised=int(norm.at[i]),
-                active=episode.active,
-                evidence=[quote(norm, zeros[:3], "a norm of 0 is no gradient at all"), *self._why(run, int(norm.at[first]))],
+                active=active,
+                evidence=[
+                    quote(norm, zeros[:3], "a norm of 0 is no gradient at all"),
+                    *self._why(run, int(norm.at[first])),
+                ],
                 advice=(
                     "Look at frac_reward_zero_std and reward_std: tied groups need other prompts, a larger group or another "
                     "reward.",
@@ -94,7 +101,9 @@ class GradientZero(Detector):
                 ),
                 alternatives=(
                     Alternative(says="every group is tied", check="frac_reward_zero_std, reward_std"),
-                    Alternative(says="nothing that is trained reaches the loss", check="requires_grad, masks, adapters"),
+                    Alternative(
+                        says="nothing that is trained reaches the loss", check="requires_grad, masks, adapters"
+                    ),
                 ),
             )
 

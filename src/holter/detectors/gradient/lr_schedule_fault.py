@@ -1,14 +1,14 @@
 """The learning rate jumps in the middle of the run, or its warm-up starts again.
 
 ## Why it matters
-Adam's moments were built for steps of the old size. A jump by several times is one large step in an old direction, and the
-commonest cause of a run that breaks in one row: a resume without the scheduler's state, a schedule in the wrong unit, an
-edited setting.
+Adam's moments were built for steps of the old size. A jump by several times is one large step in an old direction,
+and the commonest cause of a run that breaks in one row: a resume without the scheduler's state, a schedule in the
+wrong unit, an edited setting.
 
 ## When it fires
 When the learning rate rises in one row to more than `jump` times everything it was in the last 50 values, with
-`settled` values before it that were no warm-up. Or when it falls to less than a fifth of its level in one row and climbs
-back above half of that level within 50 values.
+`settled` values before it that were no warm-up. Or when it falls to less than a fifth of its level in one row and
+climbs back above half of that level within 50 values.
 
 ## What to do
 - Look at what happened at that step: a resume, a new phase, a changed setting.
@@ -16,8 +16,8 @@ back above half of that level within 50 values.
 - Go back to the checkpoint before, and lower the rate.
 
 ## When it is wrong
-Cosine schedules with warm restarts, and cyclic schedules, do this on purpose. Some trainers log the rate of the step before,
-so the row of the jump is one late.
+Cosine schedules with warm restarts, and cyclic schedules, do this on purpose. Some trainers log the rate of the step
+before, so the row of the jump is one late.
 
 ## References
 Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts" (2017), for the schedule that is meant.
@@ -51,6 +51,16 @@ class LRScheduleFault(Detector):
     name: ClassVar = "lr-schedule-fault"
     code: ClassVar = "HLT705"
     since: ClassVar = "0.1"
+    says: ClassVar = "the learning rate jumps"
+    explains: ClassVar = (
+        "kl-runaway",
+        "policy-divergence",
+        "policy-update-too-large",
+        "gradient-spikes",
+        "reward-collapse",
+        "entropy-collapse",
+        "not-finite",
+    )
     needs: ClassVar = (Need(concepts=("lr",), points=7, log="the learning rate"),)
 
     jump: float = limit(5.0, unit="x", help="needs a larger jump", low=1.5)
@@ -62,7 +72,9 @@ class LRScheduleFault(Detector):
         assert series is not None
         lr = series.finite()
         for i in self._jumps(lr.values):
-            yield self._say(run, lr, i, i, f"{lr.metric} jumps from {self._n(lr, i - 1)} to {self._n(lr, i)} in one row")
+            yield self._say(
+                run, lr, i, i, f"{lr.metric} jumps from {self._n(lr, i - 1)} to {self._n(lr, i)} in one row"
+            )
         for i, k in self._restarts(lr.values):
             yield self._say(
                 run, lr, i, k, f"{lr.metric} falls from {self._n(lr, i - 1)} to {self._n(lr, i)} and climbs again"
@@ -84,12 +96,14 @@ class LRScheduleFault(Detector):
     def _restarts(self, x: NDArray[np.float64]) -> list[tuple[int, int]]:
         out: list[tuple[int, int]] = []
         falls = np.flatnonzero((x[1:] < x[:-1] / 5) & (x[:-1] > 0)) + 1
+        until = -1  # a fall on the way back from another is part of it
         for i in falls.tolist():
-            if i < self.settled or (out and i <= out[-1][1]):
+            if i < self.settled or i <= until:
                 continue
             later = np.flatnonzero(x[i + 1 : i + 1 + BACK] > x[i - 1] / 2)
+            until = i + 1 + int(later[0]) if len(later) else i + BACK
             if len(later):
-                out.append((i, i + 1 + int(later[0])))
+                out.append((i, until))
         return out
 
     def _say(self, run: Run, lr: Series, first: int, raised: int, title: str) -> Finding:
@@ -107,9 +121,11 @@ class LRScheduleFault(Detector):
             advice=(
                 "Look at what happened at this step: a resume, a new phase, a changed setting.",
                 "Restore the scheduler's state together with the optimiser's.",
-                "Go back to the checkpoint before, and lower the rate.",
+                "Go back to the last checkpoint at or before {before}, and lower the rate.",
             ),
             alternatives=(
-                Alternative(says="a schedule with warm restarts", check="the type of the schedule in the configuration"),
+                Alternative(
+                    says="a schedule with warm restarts", check="the type of the schedule in the configuration"
+                ),
             ),
         )

@@ -4,9 +4,10 @@
 Rollouts, rewards and gradients are computed and paid for, and the optimiser multiplies them by 0.
 
 ## When it fires
-When the learning rate is exactly 0 in every one of `rows` values or more (critical, certain), or falls to 0 in one row from
-more than a tenth of its largest value and stays there for `rows` values (warning). The first row of a warm-up, and a schedule
-that ends at 0, are not faults; a run that goes on for more than a tenth of its rows after its schedule ended is an info.
+When the learning rate is exactly 0 in every one of `rows` values or more (critical, certain), or falls to 0 in one
+row from more than a tenth of its largest value and stays there for `rows` values (warning). The first row of a
+warm-up, and a schedule that ends at 0, are not faults; a run that goes on for more than a tenth of its rows after its
+schedule ended is an info.
 
 ## What to do
 - Check the learning rate that reaches the optimiser, and the parameter group that is logged.
@@ -45,6 +46,8 @@ class LRZero(Detector):
     name: ClassVar = "lr-zero"
     code: ClassVar = "HLT704"
     since: ClassVar = "0.1"
+    says: ClassVar = "the learning rate is 0"
+    explains: ClassVar = ("policy-not-updating", "no-learning")
     needs: ClassVar = (Need(concepts=("lr",), points=3, log="the learning rate"),)
 
     rows: int = limit(5, unit="values", help="needs more zeros running", low=3)
@@ -68,15 +71,19 @@ class LRZero(Detector):
         active = last == len(lr) - 1
         if first == 0:
             severity = Severity.CRITICAL if active else Severity.INFO
-            title = f"{lr.metric} is exactly 0 in all {last + 1} values" if active else (
-                f"{lr.metric} is exactly 0 in the first {last + 1} values"
+            title = (
+                f"{lr.metric} is exactly 0 in all {last + 1} values"
+                if active
+                else (f"{lr.metric} is exactly 0 in the first {last + 1} values")
             )
         elif fell:
             severity = Severity.WARNING
             title = f"{lr.metric} falls from {number(float(lr.values[first - 1]))} to exactly 0 in one row"
         else:
             severity = Severity.INFO
-            title = f"{lr.metric} has reached 0, the end of its schedule; the {last - first + 1} rows since teach nothing"
+            title = (
+                f"{lr.metric} has reached 0, the end of its schedule; the {last - first + 1} rows since teach nothing"
+            )
         return self.finding(
             severity,
             Confidence.CERTAIN,

@@ -1,15 +1,16 @@
 """KL to the reference policy stays above what the run was given, or above what is ever useful.
 
 ## Why it matters
-A KL target is a budget: beyond it the controller was meant to pull the policy back. Without a target there is still a level
-above which the text has little in common with the reference: one nat a token multiplies the probability of every token by e.
+A KL target is a budget: beyond it the controller was meant to pull the policy back. Without a target there is still a
+level above which the text has little in common with the reference: one nat a token multiplies the probability of
+every token by e.
 
 ## When it fires
-With a KL target in the configuration: the median of ten values lies above `over` times the target for ten values, after the
-first 20. Without one: the median of five values lies above `level_token` or `level_sequence`, whichever unit the log uses,
-and above `growth` times its level at the start, five values running. In the first five values, where a median says little, a
-single value of ten times that level is a "pattern". It is critical when another signal (reward, held-out score, size of the
-updates, the text itself) changes for the worse with it.
+With a KL target in the configuration: the median of ten values lies above `over` times the target for ten values,
+after the first 20. Without one: the median of five values lies above `level_token` or `level_sequence`, whichever
+unit the log uses, and above `growth` times its level at the start, five values running. In the first five values,
+where a median says little, a single value of ten times that level is a "pattern". It is critical when another signal
+(reward, held-out score, size of the updates, the text itself) changes for the worse with it.
 
 ## What to do
 - Read completions at the flagged step: is the text still of the kind you want?
@@ -17,12 +18,12 @@ updates, the text itself) changes for the worse with it.
 - Raise the KL coefficient 2 to 5 times, lower the learning rate, or set a KL target.
 
 ## When it is wrong
-Nats a sequence grow with the length of the completions at the same nats a token. A k3 estimate can be carried by a few
-tokens. A run without a KL penalty may be meant to go far; then only the held-out score can judge.
+Nats a sequence grow with the length of the completions at the same nats a token. A k3 estimate can be carried by a
+few tokens. A run without a KL penalty may be meant to go far; then only the held-out score can judge.
 
 ## References
-Ziegler et al., "Fine-Tuning Language Models from Human Preferences" (2019): KL targets and the controller. TRL's guide to
-PPO calls 0 to 10 nats a sequence ideal. Gao et al. (2022) for what follows beyond.
+Ziegler et al., "Fine-Tuning Language Models from Human Preferences" (2019): KL targets and the controller. TRL's
+guide to PPO calls 0 to 10 nats a sequence ideal. Gao et al. (2022) for what follows beyond.
 """
 
 from __future__ import annotations
@@ -71,6 +72,8 @@ class KLAboveBudget(Detector):
     name: ClassVar = "kl-above-budget"
     code: ClassVar = "HLT202"
     since: ClassVar = "0.1"
+    says: ClassVar = "the policy is farther from the reference than its budget allows"
+    explains: ClassVar = ("reward-hacking", "eval-declines", "reward-collapse", "reward-decline", "kl-bought-nothing")
     needs: ClassVar = (Need(concepts=("ref_kl",), log="the KL to the reference (beta or kl_coef above 0)"),)
     uses: ClassVar = ("reward", "reward_spread", "policy_kl", "clip_fraction", "grad_norm", "truncation", "entropy")
 
@@ -112,7 +115,8 @@ class KLAboveBudget(Detector):
             while first > 0 and kl.values[first - 1] > level and i - first < 20:
                 first -= 1
             agree = list(agreeing(run, int(kl.at[first]), int(kl.at[episode.last])))[:3]
-            worst = float(np.max(kl.values[i : episode.last + 1]))
+            worst = float(np.max(kl.values[first : episode.last + 1]))
+            peak = f", up to {number(worst)}" if worst > kl.values[i] else ""
             pattern = i < SHORT
             severity = Severity.CRITICAL if agree and not pattern else Severity.WARNING
             if not episode.active and not agree:
@@ -120,7 +124,7 @@ class KLAboveBudget(Detector):
             yield self.finding(
                 severity,
                 Confidence.PATTERN if pattern else Confidence.STRONG if agree else Confidence.MODERATE,
-                f"{kl.metric} is above {budget}: {number(float(kl.values[i]))}, at most {number(worst)}",
+                f"{kl.metric} is above {budget}: {number(float(kl.values[i]))}{peak}",
                 run=run,
                 first=int(kl.at[first]),
                 last=int(kl.at[episode.last]),

@@ -1,15 +1,15 @@
 """KL to the reference grew far, and the reward did not move.
 
 ## Why it matters
-KL is the price and reward is what it buys. A policy that drifts away from the reference without any gain follows noise: of
-the reward, of the advantages or of the sampler. It loses what the reference could do, for nothing.
+KL is the price and reward is what it buys. A policy that drifts away from the reference without any gain follows
+noise: of the reward, of the advantages or of the sampler. It loses what the reference could do, for nothing.
 
 ## When it fires
-When the median of the last `window` values of KL is above `level_token` or `level_sequence` and twice its early level, and
-the reward of the same rows is no higher than at the start: the upper end of a 95 % interval of its gain lies below `gain`
-of the reward's spread in a batch (below the noise, where no spread is logged), `window` values running. From
-`short` values on, where statistics are not possible yet, a KL that nearly doubled while the reward stayed inside the range of
-its first values is a "pattern". It becomes an info when the reward rises later.
+When the median of the last `window` values of KL is above `level_token` or `level_sequence` and twice its early
+level, and the reward of the same rows is no higher than at the start: the upper end of a 95 % interval of its gain
+lies below `gain` of the reward's spread in a batch (below the noise, where no spread is logged), `window` values
+running. From `short` values on, where statistics are not possible yet, a KL that nearly doubled while the reward
+stayed inside the range of its first values is a "pattern". It becomes an info when the reward rises later.
 
 ## What to do
 - Check that the reward tells good from bad completions: score known good and bad answers by hand.
@@ -54,6 +54,7 @@ class KLBoughtNothing(Detector):
     name: ClassVar = "kl-bought-nothing"
     code: ClassVar = "HLT206"
     since: ClassVar = "0.1"
+    says: ClassVar = "KL is spent and no reward bought with it"
     needs: ClassVar = (
         Need(concepts=("ref_kl",), points=8, log="the KL to the reference (beta or kl_coef above 0)"),
         Need(concepts=("reward",), points=8, log="the reward"),
@@ -69,7 +70,8 @@ class KLBoughtNothing(Detector):
     def check(self, run: Run) -> Iterator[Finding]:
         """The price beside what it bought, in rows that hold both."""
         kl, reward = run.get("ref_kl"), run.get("reward")
-        assert kl is not None and reward is not None
+        assert kl is not None
+        assert reward is not None
         kl, reward = kl.finite(), reward.finite()
         kl, reward = kl.where(np.isin(kl.at, reward.at)), reward.where(np.isin(reward.at, kl.at))
         if len(kl) < self.short:

@@ -1,9 +1,9 @@
 """The KL coefficient keeps growing and KL does not come back.
 
 ## Why it matters
-An adaptive controller raises the coefficient while KL is above its target. When the coefficient has grown several times and
-KL is still above, the penalty no longer governs the policy: the update is too large, the reward too strong, or the estimate
-of KL is not what the policy is penalised for.
+An adaptive controller raises the coefficient while KL is above its target. When the coefficient has grown several
+times and KL is still above, the penalty no longer governs the policy: the update is too large, the reward too strong,
+or the estimate of KL is not what the policy is penalised for.
 
 ## When it fires
 When the KL coefficient is more than `growth` times its least value so far, and KL's median of ten values lies above
@@ -16,8 +16,8 @@ begun to climb. Both for ten values running.
 - Check that KL is measured on the same samples as the penalty.
 
 ## When it is wrong
-The controller of Ziegler et al. moves by at most 2 % an update at batch 512 and a horizon of 10000: 70 updates to double are
-its normal pace, so look at where KL is heading.
+The controller of Ziegler et al. moves by at most 2 % an update at batch 512 and a horizon of 10000: 70 updates to
+double are its normal pace, so look at where KL is heading.
 
 ## References
 Ziegler et al. (2019), section 2.2.
@@ -50,6 +50,8 @@ class KLControllerSaturated(Detector):
     name: ClassVar = "kl-controller-saturated"
     code: ClassVar = "HLT207"
     since: ClassVar = "0.1"
+    says: ClassVar = "the KL controller cannot hold the KL"
+    explains: ClassVar = ("kl-above-budget",)
     needs: ClassVar = (
         Need(concepts=("kl_coef",), points=20, log="the KL coefficient"),
         Need(concepts=("ref_kl",), points=20, log="the KL to the reference"),
@@ -61,7 +63,8 @@ class KLControllerSaturated(Detector):
     def check(self, run: Run) -> Iterator[Finding]:
         """Rows that hold both, the coefficient against its least value and KL against target or past."""
         kl, coef = run.get("ref_kl"), run.get("kl_coef")
-        assert kl is not None and coef is not None
+        assert kl is not None
+        assert coef is not None
         kl, coef = kl.finite(), coef.finite()
         kl, coef = kl.where(np.isin(kl.at, coef.at)), coef.where(np.isin(coef.at, kl.at))
         if len(kl) < 20:

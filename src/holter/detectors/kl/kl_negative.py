@@ -1,26 +1,28 @@
 """KL to the reference is negative, and stays so.
 
 ## Why it matters
-A KL divergence is never negative. The k1 estimate, the mean of log p - log p_ref over sampled tokens, can be by chance, while
-the policy has hardly moved. When it stays negative the samples do not come from the policy that is evaluated, and every
-penalty computed from it is a bonus: the policy is paid for leaving the reference.
+A KL divergence is never negative. The k1 estimate, the mean of log p - log p_ref over sampled tokens, can be by
+chance, while the policy has hardly moved. When it stays negative the samples do not come from the policy that is
+evaluated, and every penalty computed from it is a bonus: the policy is paid for leaving the reference.
 
 ## When it fires
 On estimates that may be negative (k1, or an estimator the log does not tell); a negative k2 or k3 is impossible and
-impossible-value says so. Warning: the median of ten values lies below `-mild_sequence` nats a sequence or `-mild_token`
-nats a token. Critical: the median of five values is at or below `-grave_sequence` or `-grave_token`. A few values just below
-zero at the start are chance; kl-small-negative explains them.
+impossible-value says so. Warning: the median of ten values lies below `-mild_sequence` nats a sequence or
+`-mild_token` nats a token. Critical: the median of five values is at or below `-grave_sequence` or `-grave_token`. A
+few values just below zero at the start are chance; kl-small-negative explains them.
 
 ## What to do
 - Sample with temperature 1, top_p 1, top_k 0, no minimum length, no repetition penalty: every filter biases k1.
-- Check that log-probabilities are taken at the temperature of sampling, and that padding and EOS are masked the same way.
+- Check that log-probabilities are taken at the temperature of sampling, and that padding and EOS are masked the same
+  way.
 - Check the sign: log p of the policy minus log p of the reference.
 
 ## When it is wrong
 A few values just below zero at the start, where policy and reference are still the same.
 
 ## References
-huggingface/trl issues 615, 242 and 417; hiyouga/LLaMA-Factory issue 664. Schulman, "Approximating KL Divergence" (2020).
+huggingface/trl issues 615, 242 and 417; hiyouga/LLaMA-Factory issue 664. Schulman, "Approximating KL Divergence"
+(2020).
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ class KLNegative(Detector):
     name: ClassVar = "kl-negative"
     code: ClassVar = "HLT203"
     since: ClassVar = "0.1"
+    says: ClassVar = "the KL estimate is negative"
+    explains: ClassVar = ("kl-bought-nothing",)
     needs: ClassVar = (Need(concepts=("ref_kl",), log="the KL to the reference (beta or kl_coef above 0)"),)
 
     mild_sequence: float = limit(0.1, unit="nats/sequence", help="ignores estimates nearer to zero", low=0.0)
@@ -84,7 +88,7 @@ class KLNegative(Detector):
             yield self.finding(
                 Severity.CRITICAL if is_far and len(kl) >= 3 else Severity.WARNING,
                 Confidence.CERTAIN if is_far else Confidence.STRONG,
-                f"{kl.metric} stays negative: {number(float(kl.values[episode.raised]))}, at least {number(worst)}",
+                f"{kl.metric} stays negative: {number(float(kl.values[episode.raised]))}, down to {number(worst)}",
                 run=run,
                 first=int(kl.at[first]),
                 last=int(kl.at[episode.last]),

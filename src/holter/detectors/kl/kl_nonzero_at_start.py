@@ -1,14 +1,16 @@
 """The first KL to the reference is not zero: the policy did not start from the reference.
 
 ## Why it matters
-Before the first update the policy is the reference, and every estimate of their KL is zero up to rounding. A larger value in
-the row of step 1 means that something makes the two differ: dropout, another checkpoint or adapter, quantisation, another
-chat template. Every later KL then carries this offset, and the penalty pulls towards the wrong model.
+Before the first update the policy is the reference, and every estimate of their KL is zero up to rounding. A larger
+value in the row of step 1 means that something makes the two differ: dropout, another checkpoint or adapter,
+quantisation, another chat template. Every later KL then carries this offset, and the penalty pulls towards the wrong
+model.
 
 ## When it fires
-Only on the row of step 0 or 1. Warning above `warn_token` nats a token or `warn_sequence` nats a sequence, which is more
-than an optimiser's first step moves; critical above `grave` times that. Info between `info_token` or `info_sequence` (above
-what bf16 rounding makes) and the warning: where a framework averages over several updates per row, the first updates are in it.
+Only on the row of step 0 or 1. Warning above `warn_token` nats a token or `warn_sequence` nats a sequence, which is
+more than an optimiser's first step moves; critical above `grave` times that. Info between `info_token` or
+`info_sequence` (above what bf16 rounding makes) and the warning: where a framework averages over several updates per
+row, the first updates are in it.
 
 ## What to do
 - Check that policy and reference load the same checkpoint, the same adapter and the same precision.
@@ -16,7 +18,8 @@ what bf16 rounding makes) and the warning: where a framework averages over sever
 - Compare the log-probabilities of both models on one batch before the first update; they must be equal.
 
 ## When it is wrong
-On-policy distillation measures the KL to a teacher, which is large on purpose. A resumed run starts where it was left.
+On-policy distillation measures the KL to a teacher, which is large on purpose. A resumed run starts where it was
+left.
 
 ## References
 huggingface/trl issue 3500 (dropout, KL above 1000 at step 1), modelscope/ms-swift issue 6910 (another reference).
@@ -45,6 +48,8 @@ class KLNonzeroAtStart(Detector):
     name: ClassVar = "kl-nonzero-at-start"
     code: ClassVar = "HLT204"
     since: ClassVar = "0.1"
+    says: ClassVar = "the policy does not start as the reference"
+    explains: ClassVar = ("kl-above-budget", "ratio-off-one-at-first-step")
     needs: ClassVar = (Need(concepts=("ref_kl",), log="the KL to the reference (beta or kl_coef above 0)"),)
 
     info_token: float = limit(1e-3, unit="nats/token", help="mentions larger values only", low=0.0)
@@ -74,7 +79,11 @@ class KLNonzeroAtStart(Detector):
         )
         yield self.finding(
             severity,
-            Confidence.STRONG if value > warn else Confidence.MODERATE,
+            Confidence.CERTAIN
+            if value > self.grave * warn
+            else Confidence.STRONG
+            if value > warn
+            else Confidence.MODERATE,
             f"{kl.metric} is {number(float(kl.values[0]))} {kl.unit} in the first row, where policy and reference "
             "should be the same model",
             run=run,

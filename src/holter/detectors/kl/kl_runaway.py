@@ -1,17 +1,18 @@
 """KL to the reference policy climbs much faster than it did.
 
 ## Why it matters
-Past some distance the reward model scores text unlike anything it was trained on. Reward can go on rising while quality
-falls, and a policy that runs away seldom comes back by itself.
+Past some distance the reward model scores text unlike anything it was trained on. Reward can go on rising while
+quality falls, and a policy that runs away seldom comes back by itself.
 
 ## When it fires
-The tests run on d = sqrt(KL), because KL is quadratic in the distance of the parameters: a healthy KL is convex, and every
-rule that looks for "acceleration" or "doubling" in raw KL fires on healthy runs. One of them has to hold while KL itself is
-above `level_token` or `level_sequence`, whichever unit the log uses: d of the newest points lies more than `z` robust
-standard deviations and `ratio` times beyond the line through the points before; it is `lag` times their median and a new
-extreme; or, while the reward does not rise, it climbed `climb` times as much over the last stretch as over the one before.
-In the first 20 values each rise of KL is compared with the rises before it; that is a "pattern", not more, and an info once
-there are enough values for statistics. It is critical when another signal changes for the worse with it: reward, held-out score, size of the updates, the text.
+The tests run on d = sqrt(KL), because KL is quadratic in the distance of the parameters: a healthy KL is convex, and
+every rule that looks for "acceleration" or "doubling" in raw KL fires on healthy runs. One of them has to hold while
+KL itself is above `level_token` or `level_sequence`, whichever unit the log uses: d of the newest points lies more
+than `z` robust standard deviations and `ratio` times beyond the line through the points before; it is `lag` times
+their median and a new extreme; or, while the reward does not rise or KL is above four times the level, it climbed
+`climb` times as much over the last stretch as over the one before. In the first 20 values each rise of KL is compared
+with the rises before it; that is a "pattern", not more, and an info once there are enough values for statistics. It
+is critical when another signal changes for the worse with it: reward, held-out score, size of the updates, the text.
 
 ## What to do
 - Read a few completions from the first flagged step, beside some from before.
@@ -20,8 +21,9 @@ there are enough values for statistics. It is critical when another signal chang
 - Fewer epochs per batch, gradient clipping at 0.1 to 1.0.
 
 ## When it is wrong
-A KL coefficient lowered on purpose, a learning rate that is still warming up, a k3 estimate carried by a few outlier tokens
-(it returns at the next step), a reference model swapped in mid-run (KL jumps in one row and nothing else moves).
+A KL coefficient lowered on purpose, a learning rate that is still warming up, a k3 estimate carried by a few outlier
+tokens (it returns at the next step), a reference model swapped in mid-run (KL jumps in one row and nothing else
+moves).
 
 ## References
 Gao et al., "Scaling Laws for Reward Model Overoptimization" (2022): d = sqrt(KL). Bai et al., "Training a Helpful and
@@ -38,7 +40,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.alongside import agreeing
 from holter.detectors.statistics.breaks import accelerates, breaks_trend, leaves_level
-from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.episodes import Episode, episodes, onset
 from holter.detectors.statistics.progress import rises
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -53,11 +55,14 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 ADVICE = (
-    "Read a few completions from the onset on, beside some from before.",
-    "Go back to the last checkpoint before the onset.",
+    "Read completions from {onset} on beside some from {before}.",
+    "Go back to the last checkpoint at or before {before}.",
     "Lower the learning rate (a third to a tenth), or raise the KL coefficient (2 to 5 times) or set a KL target.",
 )
 SHORT = 20
+FEW = 10
+DEAR = 4
+"""Multiple of the level from which on a rising reward is no excuse for a bend."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +72,25 @@ class KLRunaway(Detector):
     name: ClassVar = "kl-runaway"
     code: ClassVar = "HLT201"
     since: ClassVar = "0.1"
+    says: ClassVar = "the policy drifts too far from the reference"
+    explains: ClassVar = (
+        "reward-hacking",
+        "eval-declines",
+        "reward-collapse",
+        "reward-decline",
+        "policy-loss-diverges",
+        "value-loss-diverges",
+        "entropy-collapse",
+        "entropy-explosion",
+        "kl-above-budget",
+        "kl-spike",
+        "truncation",
+        "length-explosion",
+        "no-learning",
+        "gradient-growth",
+        "kl-bought-nothing",
+        "eos-falling",
+    )
     needs: ClassVar = (Need(concepts=("ref_kl",), points=4, log="the KL to the reference (beta or kl_coef above 0)"),)
     uses: ClassVar = ("reward", "reward_spread", "policy_kl", "clip_fraction", "grad_norm", "truncation", "entropy")
 
@@ -90,36 +114,49 @@ class KLRunaway(Detector):
 
     def _long(self, run: Run, kl: Series, level: float) -> Iterator[Finding]:
         d = np.sqrt(np.maximum(kl.values, 0.0) + 1e-8)
-        high = trailing_median(kl.values, 5, least=3) > level
+        middle = trailing_median(kl.values, 5, least=3)
+        high = middle > level
         beyond = breaks_trend(d, z=self.z, ratio=self.ratio) | leaves_level(d, factor=self.lag, extreme=1.4)
-        bends = accelerates(d, z=self.z, ratio=self.climb, growth=1.5) & ~rises(run.get("reward"), kl.at)
-        for episode in episodes(high & (beyond | bends)):
-            best, low, late = onset(np.log(np.maximum(kl.values, 0.0) + 0.015 * level), episode.raised)
-            before = max(best - 1, 0)
-            first, last = int(kl.at[best]), int(kl.at[episode.last])
-            agree = list(agreeing(run, first, last))[:3]
-            yield self.finding(
-                Severity.CRITICAL if agree else Severity.WARNING,
-                Confidence.STRONG if agree else Confidence.MODERATE,
-                f"{kl.metric} leaves its trend: {number(kl.values[before])} before, "
-                f"{number(kl.values[episode.raised])} at the alarm ({kl.unit})",
-                run=run,
-                first=first,
-                last=last,
-                raised=int(kl.at[episode.raised]),
-                onset=(int(kl.at[low]), int(kl.at[late])),
-                active=episode.active,
-                evidence=[
-                    quote(
-                        kl,
-                        sorted({before, best, episode.raised}),
-                        "sqrt(KL) is far beyond what the points before led to",
-                    ),
-                    *agree,
-                ],
-                advice=ADVICE,
-                alternatives=_ALTERNATIVES,
-            )
+        bends = accelerates(d, z=self.z, ratio=self.climb, growth=1.5)
+        bends &= (middle > DEAR * level) | ~rises(run.get("reward"), kl.at)
+        straight = np.log(np.maximum(kl.values, 0.0) + 0.015 * level)
+        up = np.flatnonzero(high & (beyond | bends))
+        while len(up):
+            raised = int(up[0])
+            when = onset(straight, raised)
+            usual = float(np.median(d[max(0, when[0] - 5) : max(1, when[0])]))
+            half = ((usual + np.sqrt(middle[raised])) / 2) ** 2
+            back = np.flatnonzero(middle[raised + 1 :] < half)
+            last = raised + int(back[0]) if len(back) else len(kl) - 1
+            yield self._left(run, kl, Episode(raised, last, active=not len(back)), when)
+            up = up[up > last]
+
+    def _left(self, run: Run, kl: Series, episode: Episode, when: tuple[int, int, int]) -> Finding:
+        """KL left its trend, and stays away until it has come half of the way back."""
+        best, low, late = when
+        before = max(best - 1, 0)
+        first, last = int(kl.at[best]), int(kl.at[episode.last])
+        agree = list(agreeing(run, first, last))[:3]
+        return self.finding(
+            Severity.CRITICAL if agree else Severity.WARNING,
+            Confidence.STRONG if agree else Confidence.MODERATE,
+            f"{kl.metric} leaves its trend: {number(kl.values[before])} before, "
+            f"{number(kl.values[episode.raised])} at the alarm ({kl.unit})",
+            run=run,
+            first=first,
+            last=last,
+            raised=int(kl.at[episode.raised]),
+            onset=(int(kl.at[low]), int(kl.at[late])),
+            active=episode.active,
+            evidence=[
+                quote(
+                    kl, sorted({before, best, episode.raised}), "sqrt(KL) is far beyond what the points before led to"
+                ),
+                *agree,
+            ],
+            advice=ADVICE,
+            alternatives=_ALTERNATIVES,
+        )
 
     def _short(self, run: Run, kl: Series, level: float) -> Iterator[Finding]:
         many = len(kl) > SHORT  # statistics have taken over by then, and what the first rows hinted at is history
@@ -149,7 +186,8 @@ class KLRunaway(Detector):
         calm: list[float] = list(np.abs(changes[:2]))
         for i in range(3, len(values)):
             change = float(changes[i - 1])
-            sharp = values[i] > level and change > self.bend * max(calm) and change > self.bend * 0.02 * level
+            bend = self.bend if i < FEW else 2 * self.bend  # the more rises were seen, the larger a chance rise is
+            sharp = values[i] > level and change > bend * max(*calm, 0.02 * level)
             flags[i] = sharp and (bool(flags[i - 1]) or change > 0.25 * abs(values[i - 1]))
             if not flags[i]:
                 calm.append(abs(change))

@@ -1,14 +1,14 @@
 """KL to the reference jumps for a row or two and comes back.
 
 ## Why it matters
-The k3 estimate, exp(-d) - 1 + d, is carried by its largest token: one token whose probability fell by a factor of a thousand
-adds a thousand. A single spike is arithmetic, not a policy that moved. Spikes that keep coming back mean tokens that the
-policy and the reference disagree about for good, and a loss that contains them gets their gradient.
+The k3 estimate, exp(-d) - 1 + d, is carried by its largest token: one token whose probability fell by a factor of a
+thousand adds a thousand. A single spike is arithmetic, not a policy that moved. Spikes that keep coming back mean
+tokens that the policy and the reference disagree about for good, and a loss that contains them gets their gradient.
 
 ## When it fires
 On a value more than `factor` times the median of the `window` values before it, and above `level_token` or
-`level_sequence`, when the median is back below half of the spike within three values. A single one is an info; `recurring`
-or more within 50 values are a warning.
+`level_sequence`, when the median is back below half of the spike within three values. A single one is an info;
+`recurring` or more within 50 values are a warning.
 
 ## What to do
 - Log the median, the 99th percentile and the maximum of the per-token KL.
@@ -53,6 +53,7 @@ class KLSpike(Detector):
     name: ClassVar = "kl-spike"
     code: ClassVar = "HLT205"
     since: ClassVar = "0.1"
+    says: ClassVar = "the KL spikes again and again"
     needs: ClassVar = (Need(concepts=("ref_kl",), points=12, log="the KL to the reference (beta or kl_coef above 0)"),)
 
     factor: float = limit(5.0, unit="x", help="needs a higher spike", low=1.5)

@@ -58,6 +58,7 @@ class NoLearning(Detector):
     name: ClassVar = "no-learning"
     code: ClassVar = "HLT321"
     since: ClassVar = "0.1"
+    says: ClassVar = "the reward does not rise"
     needs: ClassVar = (Need(concepts=("reward",), points=30, log="the mean reward of every step"),)
     uses: ClassVar = (
         "reward_spread",

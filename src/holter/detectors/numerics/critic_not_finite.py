@@ -1,13 +1,13 @@
 """The critic's metrics turn NaN or infinite while the policy's stay finite.
 
 ## Why it matters
-The policy still looks healthy, but its advantages come from a broken value network: with the next updates they are NaN, or
-meaningless. It is a fault of the critic, its targets or its learning rate, and not a collapse of the policy.
+The policy still looks healthy, but its advantages come from a broken value network: with the next updates they are
+NaN, or meaningless. It is a fault of the critic, its targets or its learning rate, and not a collapse of the policy.
 
 ## When it fires
-On the first row in which value loss, value predictions, value targets' error or the critic's gradient norm is not finite and
-no metric of the policy breaks in that row (then not-finite says it). It is critical when the values stay that way for
-`values` values, when two of the critic's metrics agree, or when they never were finite.
+On the first row in which value loss, value predictions, value targets' error or the critic's gradient norm is not
+finite and no metric of the policy breaks in that row (then not-finite says it). It is critical when the values stay
+that way for `values` values, when two of the critic's metrics agree, or when they never were finite.
 
 ## What to do
 - Look at the returns and rewards of that step: an infinite target makes an infinite loss.
@@ -50,6 +50,8 @@ class CriticNotFinite(Detector):
     name: ClassVar = "critic-not-finite"
     code: ClassVar = "HLT104"
     since: ClassVar = "0.1"
+    says: ClassVar = "the critic's numbers stop being finite"
+    explains: ClassVar = ("critic-useless", "value-loss-diverges")
     needs: ClassVar = (
         Need(concepts=("value_loss", "critic_grad_norm", "value_mean", "value_error"), log="the value loss"),
     )

@@ -1,14 +1,14 @@
 """The loss reads exactly 0.0 where the gradient or the KL is NaN: a NaN loss that the logger hid.
 
 ## Why it matters
-Transformers replaces a NaN loss by 0.0 in its log (`logging_nan_inf_filter`, on by default). The log then looks like a GRPO
-run at work, whose loss is 0 by construction, and the model is dead: its weights are NaN.
+Transformers replaces a NaN loss by 0.0 in its log (`logging_nan_inf_filter`, on by default). The log then looks like
+a GRPO run at work, whose loss is 0 by construction, and the model is dead: its weights are NaN.
 
 ## When it fires
-On rows in which a loss is exactly 0.0 while the gradient norm is NaN or infinite, or while the KL is not finite although it
-was before. Rows that follow belong to the same episode as long as the loss stays exactly 0.0: the gradient norm is often NaN
-once only. A loss of exactly 0.0 from which KL or gradient norm, logged in every row before, go missing counts when it happens
-in two rows running. It is a warning, no more, when the loss moves again.
+On rows in which a loss is exactly 0.0 while the gradient norm is NaN or infinite, or while the KL is not finite
+although it was before. Rows that follow belong to the same episode as long as the loss stays exactly 0.0: the
+gradient norm is often NaN once only. A loss of exactly 0.0 from which KL or gradient norm, logged in every row
+before, go missing counts when it happens in two rows running. It is a warning, no more, when the loss moves again.
 
 ## What to do
 - Go back to the last checkpoint before the first flagged step.
@@ -16,7 +16,8 @@ in two rows running. It is a warning, no more, when the loss moves again.
 - Look for what not-finite lists: batch, reference model, precision.
 
 ## When it is wrong
-A loss that a console rounds to 0.0, in a row in which an fp16 loss scaler skipped the step: the next row is normal then.
+A loss that a console rounds to 0.0, in a row in which an fp16 loss scaler skipped the step: the next row is normal
+then.
 
 ## References
 Transformers, `TrainingArguments.logging_nan_inf_filter`. huggingface/trl issue 6702, unslothai/unsloth issue 3006.
@@ -96,6 +97,8 @@ class MaskedNaN(Detector):
     name: ClassVar = "masked-nan"
     code: ClassVar = "HLT102"
     since: ClassVar = "0.1"
+    says: ClassVar = "the loss hides a NaN"
+    explains: ClassVar = ("reward-collapse", "no-learning", "reward-frozen", "policy-not-updating", "gradient-zero")
     needs: ClassVar = (
         Need(concepts=LOSS, log="the loss"),
         Need(concepts=PROOF, log="the gradient norm"),
@@ -126,20 +129,25 @@ class MaskedNaN(Detector):
                 )
             ]
             proofs = list(self._proofs(run, loss, episode))
-            beside = " and ".join(e.says for e in proofs) or "gradient norm or KL are no longer logged"
+            beside = (
+                "while " + " and ".join(e.says for e in proofs)
+                if proofs
+                else "and KL or gradient norm are gone from the log"
+            )
             yield self.finding(
                 Severity.CRITICAL if critical else Severity.WARNING,
                 Confidence.CERTAIN if proofs else Confidence.STRONG,
-                f"{loss.metric} reads 0.0 while {beside}: a hidden NaN",
+                f"{loss.metric} reads 0.0 {beside}: a hidden NaN",
                 run=run,
                 first=int(loss.at[episode.raised]),
                 last=int(loss.at[episode.last]),
                 active=not healed,
-                evidence=[*evidence, *proofs],
+                evidence=[*evidence, *(proofs or self._gone(run, loss, episode))],
                 advice=_ADVICE,
             )
 
     def _proofs(self, run: Run, loss: Series, episode: Episode) -> Iterator[Evidence]:
+        """What is not finite in the rows of an episode."""
         for concept in PROOF:
             for series in run.all(concept)[:1]:
                 inside = (series.at >= loss.at[episode.raised]) & (series.at <= loss.at[episode.last])
@@ -147,9 +155,17 @@ class MaskedNaN(Detector):
                 if len(bad):
                     yield quote(series, bad[:3], f"{series.metric} is {word(series.values[bad])}")
 
+    def _gone(self, run: Run, loss: Series, episode: Episode) -> Iterator[Evidence]:
+        """The last values of what is no longer logged."""
+        for concept in PROOF:
+            for series in run.all(concept)[:1]:
+                i = int(np.searchsorted(series.at, loss.at[episode.raised])) - 1
+                if i >= 0 and loss.at[episode.raised] not in series.at:
+                    yield quote(series, [i], f"{series.metric} was logged until here")
+
 
 _ADVICE = (
-    "Go back to the last checkpoint before this step: the weights are NaN from here on.",
+    "Go back to the last checkpoint at or before {before}: the weights are NaN from here on.",
     "Set logging_nan_inf_filter=False, so that the log shows the NaN itself.",
     "Look at the batch of this step, at the reference model, and at fp16.",
 )

@@ -1,15 +1,16 @@
 """A metric of the policy or its update turns NaN or infinite.
 
 ## Why it matters
-A NaN loss makes every weight NaN in one step. Whatever is logged afterwards describes a dead model, and a checkpoint that is
-saved afterwards is worthless. The first metric that broke, and the step at which it did, are what leads to the cause.
+A NaN loss makes every weight NaN in one step. Whatever is logged afterwards describes a dead model, and a checkpoint
+that is saved afterwards is worthless. The first metric that broke, and the step at which it did, are what leads to
+the cause.
 
 ## When it fires
-On the first value that is NaN or infinite after finite ones, in any metric except rewards and the critic, which have their
-own detectors. It is critical when a loss, two metrics, or `values` values in a row are not finite up to the end of the log.
-It is a warning when the values become finite again, or when the loss stays finite, so that only a metric is affected: means
-over an empty mask (KL and clip ratios together, now and then) are of that kind. A metric that was never finite is not
-computed in this run and only an info, unless it is the loss or the gradient norm.
+On the first value that is NaN or infinite after finite ones, in any metric except rewards and the critic, which have
+their own detectors. It is critical when a loss, two metrics, or `values` values in a row are not finite up to the end
+of the log. It is a warning when the values become finite again, or when the loss stays finite, so that only a metric
+is affected: means over an empty mask (KL and clip ratios together, now and then) are of that kind. A metric that was
+never finite is not computed in this run and only an info, unless it is the loss or the gradient norm.
 
 ## What to do
 - Go back to the last checkpoint before the first flagged step; rows after it describe a broken model.
@@ -18,8 +19,9 @@ computed in this run and only an info, unless it is the loss or the gradient nor
 - Train in bf16 instead of fp16, keep the output head and the loss in fp32.
 
 ## When it is wrong
-Metrics that are NaN by construction are left out: a variance over a single slot, lengths of completions that ended when none
-did. A loss scaler of fp16 training skips steps with infinite gradients on purpose, most of all in the first rows.
+Metrics that are NaN by construction are left out: a variance over a single slot, lengths of completions that ended
+when none did. A loss scaler of fp16 training skips steps with infinite gradients on purpose, most of all in the first
+rows.
 
 ## References
 TRL leaves non-finite values out of its means (`nanmean`, `nansum`), and Transformers hides a NaN loss behind
@@ -79,6 +81,19 @@ class NotFinite(Detector):
     name: ClassVar = "not-finite"
     code: ClassVar = "HLT101"
     since: ClassVar = "0.1"
+    says: ClassVar = "numbers stop being finite"
+    explains: ClassVar = (
+        "reward-collapse",
+        "no-learning",
+        "policy-divergence",
+        "zero-reward",
+        "reward-frozen",
+        "entropy-collapse",
+        "gradient-zero",
+        "policy-not-updating",
+        "critic-not-finite",
+        "kl-runaway",
+    )
     uses: ClassVar = ("total_loss", "policy_loss", "grad_norm", "ref_kl", "entropy", "policy_kl", "ratio")
 
     values: int = limit(3, unit="values", help="lets one metric be not finite for longer before it is critical", low=1)
@@ -215,7 +230,7 @@ def _alternatives(mine: list[Bad], at: np.ndarray[tuple[int], np.dtype[np.int64]
 
 
 _ADVICE = (
-    "Go back to the last checkpoint before this step; rows after it describe a broken model.",
+    "Go back to the last checkpoint at or before {before}; rows after it describe a broken model.",
     "Look at the batch of this step: empty completions, every token masked, rewards that are not numbers.",
     "Use bf16 instead of fp16, and compute the loss and the output head in fp32.",
 )

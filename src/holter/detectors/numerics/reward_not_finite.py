@@ -1,14 +1,15 @@
 """A reward is NaN or infinite.
 
 ## Why it matters
-Advantages are made from rewards. A NaN or an infinite reward makes every advantage of its group meaningless; trainers that
-average with `nanmean` hide it, and the run goes on without learning from those samples, or dies with the next update.
+Advantages are made from rewards. A NaN or an infinite reward makes every advantage of its group meaningless; trainers
+that average with `nanmean` hide it, and the run goes on without learning from those samples, or dies with the next
+update.
 
 ## When it fires
-On reward, its components, its spread or the advantages being NaN or infinite. It is critical when the total reward or its
-spread is not finite up to the end of the log, from its first value on or for `values` values or beside a loss that breaks in
-the same row. A component that is NaN now and then while the total is finite is a reward function that abstains, as it may
-when only some prompts concern it: an info with a count. It is a warning once it stays NaN.
+On reward, its components, its spread or the advantages being NaN or infinite. It is critical when the total reward or
+its spread is not finite up to the end of the log, from its first value on or for `values` values or beside a loss
+that breaks in the same row. A component that is NaN now and then while the total is finite is a reward function that
+abstains, as it may when only some prompts concern it: an info with a count. It is a warning once it stays NaN.
 
 ## What to do
 - Log the raw rewards of the flagged step with their completions; find the division, logarithm or parser that fails.
@@ -50,6 +51,8 @@ class RewardNotFinite(Detector):
     name: ClassVar = "reward-not-finite"
     code: ClassVar = "HLT103"
     since: ClassVar = "0.1"
+    says: ClassVar = "the reward is not finite"
+    explains: ClassVar = ("not-finite", "no-learning", "reward-collapse")
     needs: ClassVar = (Need(concepts=("reward", "reward_component"), log="the reward"),)
     uses: ClassVar = ("reward_spread", "reward_penalised", "advantage_mean", "total_loss", "policy_loss")
 
@@ -75,6 +78,9 @@ class RewardNotFinite(Detector):
             mine = [b for b in group if b.lead]
             if not mine:
                 continue
+            if not heavy and any(b.lead for b in total):
+                continue  # the total is not finite because of them, and its finding names them
+            parts = [b for b in rest if b.lead] if heavy else []
             mine.sort(key=lambda b: TOTAL.index(b.series.concept) if heavy else 0)
             never = any(b.never for b in mine)
             value = word(np.concatenate([b.series.values[: b.lead] for b in mine]))
@@ -83,14 +89,15 @@ class RewardNotFinite(Detector):
             yield self.finding(
                 severity,
                 Confidence.CERTAIN,
-                f"{names(mine)} {'are' if len(mine) > 1 else 'is'} {value} from the first row on{until}",
+                f"{names(mine)} {'are' if len(mine) > 1 else 'is'} {value} from the first row on{until}"
+                + (f"; so {'are' if len(parts) > 1 else 'is'} {names(parts)}" if parts else ""),
                 run=run,
                 first=min(int(b.series.at[0]) for b in mine),
                 last=max(int(b.series.at[b.lead - 1]) for b in mine),
                 active=never,
                 evidence=[
                     quote(b.series, range(min(b.lead, 3)), f"{b.series.metric} is not finite from its first value on")
-                    for b in mine[:4]
+                    for b in [*mine[:3], *parts[:2]]
                 ],
                 advice=_ADVICE,
             )

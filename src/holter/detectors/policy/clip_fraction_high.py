@@ -1,14 +1,14 @@
 """A large share of the tokens is clipped.
 
 ## Why it matters
-A clipped token has no gradient. When a third of them is clipped the batch is used far beyond the region in which its samples
-say anything, and the update runs on what is left.
+A clipped token has no gradient. When a third of them is clipped the batch is used far beyond the region in which its
+samples say anything, and the update runs on what is left.
 
 ## When it fires
-When the median of the last `window` values exceeds `share` three values running, over rows in which clipping can act: with several updates
-per batch of samples the first of them has a ratio of exactly 1 and a clip fraction of exactly 0, so zeros are left out unless
-most of the last 20 rows are zero. It is critical when another signal (reward, held-out score, the text) changes for the
-worse with it.
+When the median of the last `window` values exceeds `share` three values running, over rows in which clipping can act:
+with several updates per batch of samples the first of them has a ratio of exactly 1 and a clip fraction of exactly 0,
+so zeros are left out unless most of the last 20 rows are zero. It is critical when another signal (reward, held-out
+score, the text) changes for the worse with it.
 
 ## What to do
 - Fewer epochs or updates per batch of samples, a lower learning rate, larger mini-batches.
@@ -16,7 +16,8 @@ worse with it.
 - Adam's epsilon at 1e-5, as PPO implementations have it.
 
 ## When it is wrong
-Classic control tasks run well at 0.05 to 0.25. On language models 0.001 to 0.02 is usual, and 0.05 with several epochs.
+Classic control tasks run well at 0.05 to 0.25. On language models 0.001 to 0.02 is usual, and 0.05 with several
+epochs.
 
 ## References
 Huang et al., "The N Implementation Details of RLHF with PPO" (0.005 to 0.02). huggingface/trl, PPO guide.
@@ -49,6 +50,8 @@ class ClipFractionHigh(Detector):
     name: ClassVar = "clip-fraction-high"
     code: ClassVar = "HLT503"
     since: ClassVar = "0.1"
+    says: ClassVar = "most of an update is clipped away"
+    explains: ClassVar = ("no-learning",)
     needs: ClassVar = (Need(concepts=("clip_fraction",), points=3, log="the clip fraction"),)
     uses: ClassVar = ("reward", "truncation", "entropy")
 
@@ -77,7 +80,7 @@ class ClipFractionHigh(Detector):
                 Severity.CRITICAL if agree and episode.active else Severity.WARNING,
                 Confidence.STRONG if agree else Confidence.MODERATE,
                 f"{clip.metric} stays above {number(self.share)}: {number(float(clip.values[i]))}, "
-                f"at most {number(float(clip.values[top]))}",
+                f"up to {number(float(clip.values[top]))}",
                 run=run,
                 first=int(clip.at[first]),
                 last=int(clip.at[episode.last]),

@@ -9,6 +9,7 @@ import numpy as np
 
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
 from holter.detectors.statistics.drawdown import falls_from_best
+from holter.detectors.statistics.episodes import onset
 from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.signals.base import Unit
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from holter.runs.run import Run, Series
 
+FLOOR = {Unit.NATS_PER_TOKEN: 3e-3, Unit.NATS_PER_SEQUENCE: 0.15}
+"""Added before the logarithm, so that what is next to nothing does not look like a trend."""
 EARLY = 25
 """Values without enough past for statistics."""
 
@@ -31,12 +34,14 @@ class Sign:
         family: Which origin it speaks for; several series of one family count once.
         series: Finite values.
         broken: Which of them break. Shape ``(n,)``.
+        straight: The values, transformed so that an ordinary ramp is straight. Shape ``(n,)``.
         says: The fact in words.
     """
 
     family: str
     series: Series
     broken: NDArray[np.bool_]
+    straight: NDArray[np.float64]
     says: str
 
     def rows(self, n: int) -> NDArray[np.bool_]:
@@ -50,9 +55,14 @@ class Sign:
         at = self.series.at[self.broken]
         return int(at[min(int(np.searchsorted(at, row)), len(at) - 1)])
 
+    def began(self, row: int) -> int:
+        """Row at which what breaks first from `row` on began; the row itself among the first values."""
+        i = int(np.searchsorted(self.series.at, self.first(row)))
+        return int(self.series.at[i if i < EARLY else onset(self.straight, i)[0]])
+
 
 def signs(run: Run, factor: float) -> list[Sign]:
-    """At most one sign a family: the first of its concepts that is logged and breaks somewhere."""
+    """Every series that breaks somewhere, with its family."""
     found: list[Sign] = []
     for family, concept, test in (
         ("kl", "ref_kl", _kl),
@@ -66,7 +76,7 @@ def signs(run: Run, factor: float) -> list[Sign]:
         ("critic", "value_loss", _grows(factor)),
     ):
         series = run.get(concept)
-        if series is None or any(s.family == family for s in found):
+        if series is None:
             continue
         s = series.finite()
         if len(s) < 3:
@@ -74,7 +84,9 @@ def signs(run: Run, factor: float) -> list[Sign]:
         with np.errstate(all="ignore"):
             broken = test(s)
         if broken.any():
-            found.append(Sign(family, s, broken, f"{s.metric} breaks"))
+            positive = concept not in ("reward", "ratio")
+            straight = np.log(np.abs(s.values) + FLOOR.get(s.unit, 1e-3)) if positive else s.values
+            found.append(Sign(family, s, broken, straight, f"{s.metric} breaks"))
     return found
 
 

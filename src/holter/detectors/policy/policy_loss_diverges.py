@@ -1,15 +1,16 @@
 """The policy loss explodes, or turns up together with the value loss.
 
 ## Why it matters
-With normalised advantages the surrogate is a mean of numbers of order one, near zero at every update: it has no trend worth
-reading, up or down. A value far outside its own spread is different: ratios or advantages have exploded.
+With normalised advantages the surrogate is a mean of numbers of order one, near zero at every update: it has no trend
+worth reading, up or down. A value far outside its own spread is different: ratios or advantages have exploded.
 
 ## When it fires
-Where at least `history` values came before: on a loss more than `spread` robust standard deviations from the median of
-those, and above `size` times the spread of the rewards (1 where none is logged), in two of five values. In short logs: when
-the loss and the value loss rise in the same row, the policy loss by more than `turn` times its range so far and 1.5 times
-its largest value, the value loss above all it was and 1.5 times the value before; that is a "pattern". A first value above `first` times the
-spread of the rewards is a pattern too: what was before it is not in the log. There is no rule on its trend.
+Where at least `history` values came before: on a loss more than `spread` robust standard deviations from the median
+of those, and above `size` times the spread of the rewards (1 where none is logged), in two of five values. In short
+logs: when the loss and the value loss rise in the same row, the policy loss by more than `turn` times its range so
+far and 1.5 times its largest value, the value loss above all it was and 1.5 times the value before; that is a
+"pattern". A first value above `first` times the spread of the rewards is a pattern too: what was before it is not in
+the log. There is no rule on its trend.
 
 ## What to do
 - Look at ratio, approximate KL and advantages of the same rows: one of them exploded first.
@@ -17,11 +18,12 @@ spread of the rewards is a pattern too: what was before it is not in the log. Th
 - Normalise advantages, or bound the rewards.
 
 ## When it is wrong
-Rewards without normalisation make losses of their own scale. Overflow of a loss in fp16 is the last act, not the first.
+Rewards without normalisation make losses of their own scale. Overflow of a loss in fp16 is the last act, not the
+first.
 
 ## References
-SB3 calls the number without much meaning, and healthy runs agree: it fluctuates around zero. microsoft/DeepSpeedExamples
-issue 444: losses of 30, then infinity.
+SB3 calls the number without much meaning, and healthy runs agree: it fluctuates around zero.
+microsoft/DeepSpeedExamples issue 444: losses of 30, then infinity.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ class PolicyLossDiverges(Detector):
     name: ClassVar = "policy-loss-diverges"
     code: ClassVar = "HLT506"
     since: ClassVar = "0.1"
+    says: ClassVar = "the policy loss turns up"
     needs: ClassVar = (Need(concepts=("policy_loss", "total_loss"), log="the policy loss"),)
     uses: ClassVar = ("value_loss", "reward_spread")
 
@@ -109,7 +112,7 @@ class PolicyLossDiverges(Detector):
         return self.finding(
             Severity.WARNING,
             Confidence.PATTERN if pattern else Confidence.MODERATE,
-            f"{loss.metric} explodes: {number(float(loss.values[i]))}, at most {number(float(loss.values[top]))}",
+            f"{loss.metric} explodes: {number(float(loss.values[i]))}, up to {number(float(loss.values[top]))}",
             run=run,
             first=int(loss.at[first]),
             last=int(loss.at[episode.last]),

@@ -1,14 +1,14 @@
 """There is something to learn from, and the policy stays exactly where it is.
 
 ## Why it matters
-Rewards differ within groups, a gradient is computed, and no weight moves: a frozen parameter set, an optimiser that never
-steps, updates that rounding swallows. The reward curve looks like "no learning", and no hyper-parameter helps.
+Rewards differ within groups, a gradient is computed, and no weight moves: a frozen parameter set, an optimiser that
+never steps, updates that rounding swallows. The reward curve looks like "no learning", and no hyper-parameter helps.
 
 ## When it fires
 Where rewards show a signal (a spread above zero, not every group tied), or say nothing about it:
 - KL to the reference is exactly 0 in every one of `rows` rows or more after the first, with a gradient above 0;
-- KL stays below `tiny_token` nats a token or `tiny_sequence` nats a sequence over `flat` rows and does not grow (updates
-  smaller than the rounding of 16-bit weights), at a learning rate above 0;
+- KL stays below `tiny_token` nats a token or `tiny_sequence` nats a sequence over `flat` rows and does not grow
+  (updates smaller than the rounding of 16-bit weights), at a learning rate above 0;
 - the approximate KL of an update stays below `nothing`, and KL to the reference, where it is logged, does not grow.
 Numbers that a console prints with three decimals or fewer are never taken for zero.
 
@@ -18,8 +18,8 @@ Numbers that a console prints with three decimals or fewer are never taken for z
 - Check that gradient accumulation ever reaches its step, and that no step is skipped (loss scaler, overflow).
 
 ## When it is wrong
-One update per batch of samples gives approximate KL 0 and ratio 1 by construction; only the KL to the reference tells then.
-A KL of 0 that is written where no reference is loaded.
+One update per batch of samples gives approximate KL 0 and ratio 1 by construction; only the KL to the reference tells
+then. A KL of 0 that is written where no reference is loaded.
 
 ## References
 modelscope/ms-swift issues 5571 and 5890 (a DeepSpeed version), mlx-lm-lora issue 55, EchoInk-R1 issue 4.
@@ -52,6 +52,8 @@ class PolicyNotUpdating(Detector):
     name: ClassVar = "policy-not-updating"
     code: ClassVar = "HLT507"
     since: ClassVar = "0.1"
+    says: ClassVar = "the policy does not move"
+    explains: ClassVar = ("no-learning", "gradient-zero")
     needs: ClassVar = (
         Need(concepts=("ref_kl", "policy_kl"), log="the KL to the reference or the approximate KL of an update"),
     )

@@ -1,14 +1,15 @@
 """One update moves the policy too far: the approximate KL between old and new policy is large, or jumps.
 
 ## Why it matters
-PPO and GRPO trust the samples of the old policy. That holds for a small step only; after a large one the surrogate says
-nothing about the new policy, and the next samples may come from a broken one.
+PPO and GRPO trust the samples of the old policy. That holds for a small step only; after a large one the surrogate
+says nothing about the new policy, and the next samples may come from a broken one.
 
 ## When it fires
-On a level: the median of five values exceeds `level` nats a token in `held` of ten values, and it is `growth` times its
-early level, or above `alone`, or clip fraction exceeds 0.1 with it. On a jump: the median of the newest values is `jump`
-times that of the values before, a new extreme and above a tenth of `level`, while the clip fraction exceeds 0.1 or the
-reward falls. Isolated spikes never fire: the mean of a squared log-ratio has a heavy tail, and healthy runs reach 0.7.
+On a level: the median of five values exceeds `level` nats a token in `held` of ten values, and it is `growth` times
+its early level, or above `alone`, or clip fraction exceeds 0.1 with it. On a jump: the median of the newest values is
+`jump` times that of the values before, a new extreme and above a tenth of `level`, while the clip fraction exceeds
+0.1 or the reward falls. Isolated spikes never fire: the mean of a squared log-ratio has a heavy tail, and healthy
+runs reach 0.7.
 
 ## What to do
 - Lower the learning rate 3 to 10 times; fewer epochs or updates per batch of samples.
@@ -19,7 +20,8 @@ reward falls. Isolated spikes never fire: the mean of a squared log-ratio has a 
 Runs on stale or cached samples sit at 0.5 from their first row on without harm; only a change speaks there.
 
 ## References
-OpenAI Spinning Up stops at 1.5 times 0.01. Huang et al., "The N Implementation Details of RLHF with PPO": 4e-4 to 2e-3.
+OpenAI Spinning Up stops at 1.5 times 0.01. Huang et al., "The N Implementation Details of RLHF with PPO": 4e-4 to
+2e-3.
 """
 
 from __future__ import annotations
@@ -53,6 +55,19 @@ class PolicyUpdateTooLarge(Detector):
     name: ClassVar = "policy-update-too-large"
     code: ClassVar = "HLT504"
     since: ClassVar = "0.1"
+    says: ClassVar = "single updates are too large"
+    explains: ClassVar = (
+        "kl-runaway",
+        "kl-above-budget",
+        "reward-collapse",
+        "entropy-collapse",
+        "entropy-explosion",
+        "clip-fraction-high",
+        "ratio-off-one",
+        "policy-loss-diverges",
+        "value-loss-diverges",
+        "eval-declines",
+    )
     needs: ClassVar = (
         Need(concepts=("policy_kl",), points=5, log="the approximate KL of an update (policy/approxkl_avg, ppo_kl)"),
     )
@@ -87,7 +102,7 @@ class PolicyUpdateTooLarge(Detector):
                 Severity.CRITICAL if agree and episode.active else Severity.WARNING,
                 Confidence.STRONG if agree else Confidence.MODERATE,
                 f"{kl.metric} stays large: {number(float(kl.values[i]))} nats/token, "
-                f"at most {number(float(kl.values[top]))}",
+                f"up to {number(float(kl.values[top]))}",
                 run=run,
                 first=int(kl.at[first]),
                 last=int(kl.at[episode.last]),

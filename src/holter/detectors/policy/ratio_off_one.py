@@ -1,14 +1,16 @@
 """The importance ratio, new policy over old, leaves 1 and stays away from it.
 
 ## Why it matters
-The mean of p_new / p_old over samples of the old policy is 1 by arithmetic, whatever the update did. A mean that stays off 1
-means that the samples do not come from the policy whose log-probabilities are the denominator, or that a few ratios are so
-large that the mean is theirs alone. Clipping then throws most of the signal away, and what is left is biased.
+The mean of p_new / p_old over samples of the old policy is 1 by arithmetic, whatever the update did. A mean that
+stays off 1 means that the samples do not come from the policy whose log-probabilities are the denominator, or that a
+few ratios are so large that the mean is theirs alone. Clipping then throws most of the signal away, and what is left
+is biased.
 
 ## When it fires
-When the median of five values differs from 1 by more than `warn`; in the first two values, where there is no median yet,
-by more than `grave`. It is critical when the difference exceeds `grave`. Logs whose ratio sits exactly on 1/4, 1/2 or 3/4
-with a large ratio variance are left out: there, a table of statistics stays partly zero and the policy is fine.
+When the median of five values differs from 1 by more than `warn`; in the first two values, where there is no median
+yet, by more than `grave`. It is critical, and certain by arithmetic, when the difference exceeds `grave`. Logs whose
+ratio sits exactly on 1/4, 1/2 or 3/4 with a large ratio variance are left out: there, a table of statistics stays
+partly zero and the policy is fine.
 
 ## What to do
 - Go back to the last checkpoint before the first flagged step.
@@ -17,10 +19,12 @@ with a large ratio variance are left out: there, a table of statistics stays par
 - If rollouts are asynchronous, bound their staleness and correct by importance weights with a cap.
 
 ## When it is wrong
-A ratio of whole sequences is a product over tokens, and far from 1 for long completions at a harmless ratio per token.
+A ratio of whole sequences is a product over tokens, and far from 1 for long completions at a harmless ratio per
+token.
 
 ## References
-huggingface/trl issues 1031 and 1857: means of 10 to 168. Huang et al., "The N Implementation Details of RLHF with PPO".
+huggingface/trl issues 1031 and 1857: means of 10 to 168. Huang et al., "The N Implementation Details of RLHF with
+PPO".
 """
 
 from __future__ import annotations
@@ -54,6 +58,8 @@ class RatioOffOne(Detector):
     name: ClassVar = "ratio-off-one"
     code: ClassVar = "HLT501"
     since: ClassVar = "0.1"
+    says: ClassVar = "the importance ratio leaves 1"
+    explains: ClassVar = ("kl-runaway", "reward-collapse", "clip-fraction-high", "policy-loss-diverges")
     needs: ClassVar = (Need(concepts=("ratio",), log="the mean importance ratio (val/ratio)"),)
     uses: ClassVar = ("ratio_variance", "reward", "policy_kl", "clip_fraction")
 
@@ -82,7 +88,7 @@ class RatioOffOne(Detector):
             agree = list(agreeing(run, int(ratio.at[first]), int(ratio.at[episode.last])))[:2]
             yield self.finding(
                 Severity.CRITICAL if grave else Severity.WARNING,
-                Confidence.STRONG if grave or agree else Confidence.MODERATE,
+                Confidence.CERTAIN if grave else Confidence.STRONG if agree else Confidence.MODERATE,
                 f"{ratio.metric} leaves 1: {number(float(ratio.values[i]))}, farthest {number(float(ratio.values[worst]))}",
                 run=run,
                 first=int(ratio.at[first]),
@@ -98,7 +104,7 @@ class RatioOffOne(Detector):
                     *agree,
                 ],
                 advice=(
-                    "Go back to the last checkpoint before this step.",
+                    "Go back to the last checkpoint at or before {before}.",
                     "Lower the learning rate, and the number of epochs and mini-batches per batch of samples.",
                     "Compute old and new log-probabilities with the same precision, temperature and masks.",
                 ),

@@ -1,13 +1,13 @@
 """The very first update already sees a policy that is not the one that sampled.
 
 ## Why it matters
-In the row of step 1 the policy that samples and the policy that is updated hold the same weights: the ratio is 1 and the
-approximate KL is 0, but for the updates inside that row. A difference there is not learning; it is a mismatch of
+In the row of step 1 the policy that samples and the policy that is updated hold the same weights: the ratio is 1 and
+the approximate KL is 0, but for the updates inside that row. A difference there is not learning; it is a mismatch of
 implementation (precision, temperature, masks, another engine) that stays for the whole run.
 
 ## When it fires
-Only on the row of step 0 or 1: the mean ratio differs from 1 by more than `ratio`, or the approximate KL between old and new
-policy exceeds `kl` nats a token, either sign.
+Only on the row of step 0 or 1: the mean ratio differs from 1 by more than `ratio`, or the approximate KL between old
+and new policy exceeds `kl` nats a token, either sign.
 
 ## What to do
 - Compare the sampler's log-probabilities with the trainer's on the same tokens.
@@ -18,7 +18,8 @@ policy exceeds `kl` nats a token, either sign.
 A first row that averages over many epochs at a learning rate that is far too high.
 
 ## References
-NovaSky-AI/SkyRL issue 1864: ppo_kl -0.20 and kl_loss 0.63 at step 1. huggingface/trl issue 454: 1.000 to 1.035 is fine.
+NovaSky-AI/SkyRL issue 1864: ppo_kl -0.20 and kl_loss 0.63 at step 1. huggingface/trl issue 454: 1.000 to 1.035 is
+fine.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ class RatioOffOneAtFirstStep(Detector):
     name: ClassVar = "ratio-off-one-at-first-step"
     code: ClassVar = "HLT502"
     since: ClassVar = "0.1"
+    says: ClassVar = "sampler and trainer disagree before the first update"
+    explains: ClassVar = ("clip-fraction-high", "policy-update-too-large")
     needs: ClassVar = (Need(concepts=("ratio", "policy_kl"), log="the mean ratio or the approximate KL of an update"),)
     uses: ClassVar = ("ratio_variance",)
 

@@ -50,6 +50,8 @@ class AdvantageTooLarge(Detector):
     name: ClassVar = "advantage-too-large"
     code: ClassVar = "HLT311"
     since: ClassVar = "0.1"
+    says: ClassVar = "advantages are larger than they can be"
+    explains: ClassVar = ("policy-loss-diverges", "gradient-spikes")
     needs: ClassVar = (Need(concepts=CONCEPTS, log="the largest and smallest advantage of a batch"),)
     uses: ClassVar = ("reward", "reward_spread", "value_loss")
 

@@ -54,6 +54,8 @@ class ComponentConflict(Detector):
     name: ClassVar = "component-conflict"
     code: ClassVar = "HLT309"
     since: ClassVar = "0.1"
+    says: ClassVar = "one part of the reward rises at the cost of another"
+    explains: ClassVar = ("reward-hacking", "eval-declines")
     needs: ClassVar = (
         Need(concepts=("reward_component",), points=12, log="the mean of every reward function"),
         Need(concepts=("reward",), points=12, log="the mean reward of every step"),

@@ -49,6 +49,8 @@ class DeadComponent(Detector):
     name: ClassVar = "dead-component"
     code: ClassVar = "HLT310"
     since: ClassVar = "0.1"
+    says: ClassVar = "one part of the reward never answers"
+    explains: ClassVar = ("no-learning",)
     needs: ClassVar = (Need(concepts=("reward_component",), points=3, log="the mean of every reward function"),)
     uses: ClassVar = ("reward_component_spread", "reward")
 

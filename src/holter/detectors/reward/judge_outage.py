@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 ADVICE = (
-    "Call the reward function by hand with a completion from before the onset.",
+    "Call the reward function by hand with a completion from before {onset}.",
     "Look for timeouts, fallback values and swallowed exceptions in its log.",
-    "Resume from the last checkpoint before the onset.",
+    "Resume from the last checkpoint at or before {before}.",
 )
 
 
@@ -54,6 +54,17 @@ class JudgeOutage(Detector):
     name: ClassVar = "judge-outage"
     code: ClassVar = "HLT303"
     since: ClassVar = "0.1"
+    says: ClassVar = "the reward stops answering"
+    explains: ClassVar = (
+        "reward-collapse",
+        "zero-variance-groups",
+        "gradient-zero",
+        "zero-reward",
+        "reward-frozen",
+        "no-learning",
+        "reward-scale-shift",
+        "dead-component",
+    )
     needs: ClassVar = (
         Need(concepts=("reward", "reward_component"), points=12, log="the mean of every reward function"),
     )

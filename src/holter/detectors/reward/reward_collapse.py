@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from holter.runs.run import Run
 
 ADVICE = (
-    "Check the reward service and the data at the onset: a constant reward, another data set, another scale.",
+    "Check the reward service and the data at {onset}: a constant reward, another data set, another scale.",
     "See what moved with it: KL and entropy mean a damaged policy, length and truncation one that does not finish.",
-    "Go back to the last checkpoint before the onset, with a lower learning rate.",
+    "Go back to the last checkpoint at or before {before}, with a lower learning rate.",
 )
 
 ALTERNATIVES = (
@@ -90,6 +90,8 @@ class RewardCollapse(Detector):
     name: ClassVar = "reward-collapse"
     code: ClassVar = "HLT301"
     since: ClassVar = "0.1"
+    says: ClassVar = "the reward collapses"
+    explains: ClassVar = ("no-learning", "zero-variance-groups", "zero-reward", "reward-decline")
     needs: ClassVar = (Need(concepts=("reward",), points=12, log="the mean reward of every step"),)
     uses: ClassVar = ("reward_spread", "reward_group_spread", *(m.concept for m in MOVES))
 
@@ -153,7 +155,9 @@ class RewardCollapse(Detector):
             before = (
                 float(np.median(x[max(0, k - self.sudden - 4) : k - self.sudden + 1])) if k >= self.sudden else start
             )
-            sudden = start - before < 0.25 * (start - now)
+            # A steady slide would have lost this share of it by then; half of that is taken for none.
+            steady = 1 - self.sudden / max(k, self.sudden)
+            sudden = start - before <= 0.5 * steady * (start - now)
             if sudden or top - start > 0.5 * (top - now):
                 yield Collapse(episode, (began, low, late), top, start)
 

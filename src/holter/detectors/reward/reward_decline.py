@@ -67,6 +67,8 @@ class RewardDecline(Detector):
     name: ClassVar = "reward-decline"
     code: ClassVar = "HLT302"
     since: ClassVar = "0.1"
+    says: ClassVar = "the reward declines"
+    explains: ClassVar = ("no-learning",)
     needs: ClassVar = (Need(concepts=("reward",), points=20, log="the mean reward of every step"),)
     uses: ClassVar = ("reward_spread", "reward_group_spread", *(m.concept for m in MOVES))
 

@@ -66,6 +66,8 @@ class RewardFrozen(Detector):
     name: ClassVar = "reward-frozen"
     code: ClassVar = "HLT304"
     since: ClassVar = "0.1"
+    says: ClassVar = "the reward is frozen"
+    explains: ClassVar = ("no-learning",)
     needs: ClassVar = (Need(concepts=("reward",), points=5, log="the mean reward of every step"),)
     uses: ClassVar = ("reward_spread", "reward_group_spread", "value_loss")
 

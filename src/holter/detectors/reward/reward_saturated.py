@@ -49,6 +49,8 @@ class RewardSaturated(Detector):
     name: ClassVar = "reward-saturated"
     code: ClassVar = "HLT305"
     since: ClassVar = "0.1"
+    says: ClassVar = "the reward is at its ceiling"
+    explains: ClassVar = ("zero-variance-groups", "gradient-zero", "no-learning", "reward-frozen")
     needs: ClassVar = (
         Need(concepts=("reward",), points=10, log="the mean reward of every step"),
         Need(
@@ -67,6 +69,8 @@ class RewardSaturated(Detector):
         reward = run.get("reward")
         assert reward is not None
         reward = reward.finite()
+        if not len(reward):
+            return
         level = trailing_mean(reward.values, 3)
         for concept in ("zero_std_groups", "reward_spread", "reward_group_spread"):
             series = run.get(concept)

@@ -34,8 +34,9 @@ from holter.findings.finding import Alternative, Confidence, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from holter.detectors.statistics.episodes import Episode
     from holter.findings.finding import Finding
-    from holter.runs.run import Run
+    from holter.runs.run import Run, Series
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,8 @@ class RewardScaleLarge(Detector):
     name: ClassVar = "reward-scale-large"
     code: ClassVar = "HLT308"
     since: ClassVar = "0.1"
+    says: ClassVar = "the rewards are very large"
+    explains: ClassVar = ("value-loss-diverges", "advantage-too-large", "gradient-spikes")
     needs: ClassVar = (Need(concepts=("reward", "reward_spread"), log="the mean reward of every step"),)
     uses: ClassVar = ("reward_spread", "reward_group_spread")
 
@@ -54,41 +57,48 @@ class RewardScaleLarge(Detector):
 
     def check(self, run: Run) -> Iterator[Finding]:
         """The largest of level and spread."""
-        for concept in ("reward", "reward_spread", "reward_group_spread"):
-            series = run.get(concept)
-            if series is None:
-                continue
-            series = series.finite()
-            size = np.abs(series.values)
-            usual = trailing_median(size, self.rows, least=min(self.rows, 3))
-            for bound, severity in ((self.large, Severity.WARNING), (self.notable, Severity.INFO)):
-                with np.errstate(invalid="ignore"):
-                    found = list(episodes(usual > bound))
-                if not found:
-                    continue
-                k = found[0].raised
-                past = np.flatnonzero(size[: k + 1] > bound)
-                first = int(past[0])
-                active = found[-1].active
-                yield self.finding(
-                    severity if active else Severity.INFO,
-                    Confidence.CERTAIN,
-                    f"{series.metric} is of size {number(float(usual[k]))}, rewards of order 1 are expected",
-                    run=run,
-                    first=int(series.at[first]),
-                    last=int(series.at[found[-1].last]),
-                    raised=int(series.at[k]),
-                    active=active,
-                    evidence=[quote(series, sorted({first, k}), f"median magnitude over {self.rows} rows")],
-                    advice=(
-                        "Normalise or whiten rewards, or divide them by a constant.",
-                        "Look at value loss and gradient norm: they grow with the square and with the scale.",
-                    ),
-                    alternatives=(
-                        Alternative(
-                            says="advantages are normalised, and only the KL coefficient and the critic feel the scale",
-                            check="look at scale_rewards or whiten_rewards in the configuration",
-                        ),
-                    ),
-                )
+        series = [s.finite() for c in ("reward", "reward_spread", "reward_group_spread") for s in run.all(c)[:1]]
+        for bound, severity in ((self.large, Severity.WARNING), (self.notable, Severity.INFO)):
+            found = [item for s in series for item in self._beyond(s, bound)]
+            if found:
+                yield self._finding(run, *min(found, key=lambda item: item[0]), bound=bound, severity=severity)
                 return
+
+    def _beyond(self, series: Series, bound: float) -> list[tuple[int, Series, list[Episode]]]:
+        """Row where it was first above the bound, and all episodes; empty when it never was."""
+        size = np.abs(series.values)
+        usual = trailing_median(size, self.rows, least=min(self.rows, 3))
+        with np.errstate(invalid="ignore"):
+            found = list(episodes(usual > bound))
+        return [(int(series.at[found[0].raised]), series, found)] if found else []
+
+    def _finding(
+        self, run: Run, _: int, series: Series, found: list[Episode], *, bound: float, severity: Severity
+    ) -> Finding:
+        size = np.abs(series.values)
+        k = found[0].raised
+        past = np.flatnonzero(size[: k + 1] > bound)
+        first = int(past[0])
+        usual = float(np.median(size[max(0, k - self.rows + 1) : k + 1]))
+        active = found[-1].active
+        return self.finding(
+            severity if active else Severity.INFO,
+            Confidence.CERTAIN,
+            f"{series.metric} is of size {number(usual)}, rewards of order 1 are expected",
+            run=run,
+            first=int(series.at[first]),
+            last=int(series.at[found[-1].last]),
+            raised=int(series.at[k]),
+            active=active,
+            evidence=[quote(series, sorted({first, k}), f"median magnitude over {self.rows} rows")],
+            advice=(
+                "Normalise or whiten rewards, or divide them by a constant.",
+                "Look at value loss and gradient norm: they grow with the square and with the scale.",
+            ),
+            alternatives=(
+                Alternative(
+                    says="advantages are normalised, and only the KL coefficient and the critic feel the scale",
+                    check="look at scale_rewards or whiten_rewards in the configuration",
+                ),
+            ),
+        )

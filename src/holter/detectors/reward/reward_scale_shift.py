@@ -52,6 +52,8 @@ class RewardScaleShift(Detector):
     name: ClassVar = "reward-scale-shift"
     code: ClassVar = "HLT307"
     since: ClassVar = "0.1"
+    says: ClassVar = "the scale of the reward changes"
+    explains: ClassVar = ("value-loss-diverges", "critic-useless", "advantage-too-large", "reward-collapse")
     needs: ClassVar = (
         Need(concepts=("reward",), points=AFTER + BEFORE, log="the mean reward of every step"),
         Need(concepts=("reward_spread", "reward_group_spread", "value_loss"), points=20, log="the spread of rewards"),

@@ -48,6 +48,8 @@ class ZeroReward(Detector):
     name: ClassVar = "zero-reward"
     code: ClassVar = "HLT306"
     since: ClassVar = "0.1"
+    says: ClassVar = "nothing earns a reward"
+    explains: ClassVar = ("zero-variance-groups", "gradient-zero", "no-learning", "reward-frozen")
     needs: ClassVar = (Need(concepts=("reward",), log="the mean reward of every step"),)
     uses: ClassVar = (*SPREADS, "grad_norm")
 

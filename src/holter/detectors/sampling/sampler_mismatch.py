@@ -1,25 +1,27 @@
 """The sampler gives its own tokens other probabilities than the trainer does.
 
 ## Why it matters
-Rollouts come from an inference engine, gradients from the trainer. When the two disagree on the probabilities of the same
-tokens, training is off-policy without knowing it: the gradient is biased, and reward alone does not show it until late.
+Rollouts come from an inference engine, gradients from the trainer. When the two disagree on the probabilities of the
+same tokens, training is off-policy without knowing it: the gradient is biased, and reward alone does not show it
+until late.
 
 ## When it fires
 On medians of five values (single values in the first two rows) beyond these limits, judged per token: mean absolute
-difference of log-probabilities above `logp`, of probabilities above `probability`, mean exp|difference| above `error`, any
-KL between the two above `kl` in size, perplexity ratio off 1 by more than `perplexity`, mean importance ratio outside
-0.5 to 2, effective sample size below `ess`. From the first row on and level: a fault of implementation. Growing: drift of
-numerics as the policy sharpens. From one row on: weights that were not synchronised. It is critical when two of these
-measures agree and the reward falls with them.
+difference of log-probabilities above `logp`, of probabilities above `probability`, mean exp|difference| above
+`error`, any KL between the two above `kl` in size, perplexity ratio off 1 by more than `perplexity`, mean importance
+ratio outside 0.5 to 2, effective sample size below `ess`. From the first row on and level: a fault of implementation.
+Growing: drift of numerics as the policy sharpens. From one row on: weights that were not synchronised. It is critical
+when two of these measures agree and the reward falls with them.
 
 ## What to do
-- Same precision, temperature, top_p and top_k on both sides; the trainer recomputes log-probabilities of the sampler's tokens.
+- Same precision, temperature, top_p and top_k on both sides; the trainer recomputes log-probabilities of the
+  sampler's tokens.
 - Synchronise weights before every rollout; check it after a resume.
 - Importance weights with a cap at 2 to 3, or masks of sequences beyond it.
 
 ## When it is wrong
-The ratio of whole sequences is exp of a sum over tokens: 0.012 a token over 100 tokens is 3.3. Filters like top_p make the
-ratio equal to the probability mass that survives. Staleness by design moves all of these.
+The ratio of whole sequences is exp of a sum over tokens: 0.012 a token over 100 tokens is 3.3. Filters like top_p
+make the ratio equal to the probability mass that survives. Staleness by design moves all of these.
 
 ## References
 volcengine/verl FAQ (probability difference below 0.005 is normal, above 0.01 is a precision problem) and its rollout
@@ -66,6 +68,15 @@ class SamplerMismatch(Detector):
     name: ClassVar = "sampler-mismatch"
     code: ClassVar = "HLT751"
     since: ClassVar = "0.1"
+    says: ClassVar = "sampler and trainer disagree"
+    explains: ClassVar = (
+        "ratio-off-one",
+        "policy-divergence",
+        "kl-runaway",
+        "reward-collapse",
+        "clip-fraction-high",
+        "ratio-off-one-at-first-step",
+    )
     needs: ClassVar = (
         Need(concepts=CONCEPTS, log="a comparison of the sampler's and the trainer's log-probabilities"),
     )
@@ -116,20 +127,24 @@ class SamplerMismatch(Detector):
 
     def _say(self, run: Run, episode: Episode, mine: list[tuple[Series, NDArray[np.int64]]]) -> Finding:
         head, at = mine[0]
-        falls = reward_falls(run, episode.raised, episode.last)
-        shape = self._shape(head, int(at[0]))
+        first = self._began(head, int(at[0]))
+        falls = reward_falls(run, int(head.at[first]), episode.last)
+        shape = self._shape(head, first)
         grave = len(mine) > 1 and falls is not None
         return self.finding(
             Severity.CRITICAL if grave else Severity.WARNING if episode.active or len(mine) > 1 else Severity.INFO,
             Confidence.STRONG if len(mine) > 1 else Confidence.MODERATE,
             f"{head.metric} is {number(float(head.values[at[0]]))}, {shape}: sampler and trainer disagree",
             run=run,
-            first=episode.raised,
+            first=int(head.at[first]),
             last=episode.last,
+            raised=episode.raised,
             active=episode.active,
             evidence=[
                 *(
-                    quote(s, sorted({max(0, int(i[0]) - 1), int(i[0]), int(i[-1])}), f"{s.metric} is beyond its limit")
+                    quote(
+                        s, sorted({max(0, int(i[0]) - 5), int(i[0]), int(i[-1])}), f"{s.metric} goes beyond its limit"
+                    )
                     for s, i in mine[:4]
                 ),
                 *([falls] if falls is not None else []),
@@ -145,6 +160,12 @@ class SamplerMismatch(Detector):
                 Alternative(says="rollouts are stale by design", check="policy versions between sampling and update"),
             ),
         )
+
+    def _began(self, s: Series, i: int) -> int:
+        """First of the values that carry the median at position `i`: single values half as far from the past as that one."""
+        usual = float(np.median(s.values[max(0, i - 14) : max(1, i - 4)]))
+        far = np.abs(s.values[max(0, i - 4) : i + 1] - usual) > 0.5 * abs(float(s.values[i]) - usual)
+        return max(0, i - 4) + int(np.argmax(far)) if i >= 3 and far.any() else i
 
     def _shape(self, s: Series, i: int) -> str:
         """How it came about, which tells implementation from drift from synchronisation."""

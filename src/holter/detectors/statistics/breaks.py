@@ -57,12 +57,12 @@ def breaks_trend(
         r = recent(scale)
         if len(x) < scale + r:
             break
-        out |= _one_scale(y, scale, r, z, ratio, up, log, floor)
+        out |= _one_scale(y, scale, r, z=z, ratio=ratio, up=up, log=log, floor=floor)
     return out
 
 
 def _one_scale(
-    y: NDArray[np.float64], scale: int, r: int, z: float, ratio: float, up: bool, log: bool, floor: float
+    y: NDArray[np.float64], scale: int, r: int, *, z: float, ratio: float, up: bool, log: bool, floor: float
 ) -> NDArray[np.bool_]:
     n = len(y)
     out = np.zeros(n, bool)
@@ -164,5 +164,7 @@ def accelerates(
         with np.errstate(invalid="ignore"):
             newer, older = middle - once, once - twice
             error = 1.5 * grain.of_mean(r)
-            out |= (newer - ratio * np.maximum(older, 0) > z * error) & (newer > ratio * -older) & (middle > growth * once)
+            out |= (
+                (newer - ratio * np.maximum(older, 0) > z * error) & (newer > ratio * -older) & (middle > growth * once)
+            )
     return out

@@ -62,8 +62,8 @@ def onset(x: NDArray[np.float64], raised: int, window: int = 60) -> tuple[int, i
         x: Finite values in step order, transformed so that an ordinary ramp is straight: the logarithm of what grows
             exponentially. Shape ``(n,)``.
         raised: Position at which it was noticed.
-        window: How many points before to look at first. Twice and four times as many are looked at when the onset found
-            lies too near to the beginning of the window to have a past.
+        window: How many points before to look at first. Twice and four times as many are looked at when no break is found
+            among them, or one that lies too near to the beginning of the window to have a past.
 
     Returns:
         Positions ``(best, low, high)`` with ``low <= best <= high <= raised``.
@@ -74,11 +74,11 @@ def onset(x: NDArray[np.float64], raised: int, window: int = 60) -> tuple[int, i
         y = _without_outliers(x[start : raised + 1])
         if len(y) < 6:
             return raised, start, raised
-        positions, cost = _kinks(y)
+        positions, cost, clear = _kinks(y)
         least = int(np.argmin(cost))
         near = positions[cost <= cost[least] + NEARLY]
         best, low, high = start + int(positions[least]), start + int(near[0]), start + int(near[-1])
-        if start == 0 or best - start >= max(8, len(y) // 4):
+        if start == 0 or (clear and best - start >= max(8, len(y) // 4)):
             break
     return best, low, high
 
@@ -95,8 +95,13 @@ def _without_outliers(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return out
 
 
-def _kinks(y: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Every position at which the line may break, and the better criterion of jump and ramp there. Each of shape ``(k,)``."""
+def _kinks(y: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64], bool]:
+    """Where a line through the points may break.
+
+    Returns:
+        Every position, the better criterion of jump and ramp there (each of shape ``(k,)``), and whether the best of them is
+        clearly better than a line that does not break.
+    """
     m = len(y)
     scale = float(np.std(y)) or 1.0
     z = (y - float(y[0])) / scale
@@ -108,8 +113,10 @@ def _kinks(y: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float6
     jump = np.stack((1 - after, line * (1 - after), after), axis=2)
     ramp = np.stack((np.ones_like(since), line, since), axis=2)
     errors = np.minimum(_squares(jump, z), _squares(ramp, z))
+    whole = float(_squares(np.stack((np.ones_like(t), t), axis=1)[None], z)[0])
     cost: NDArray[np.float64] = m * np.log(np.maximum(errors / m, 1e-12))
-    return positions, cost
+    unbroken = m * float(np.log(max(whole / m, 1e-12)))
+    return positions, cost, unbroken - float(cost.min()) > 4 * float(np.log(m))
 
 
 def _squares(design: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:

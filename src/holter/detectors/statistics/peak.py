@@ -22,6 +22,9 @@ MOST = 120
 """Evaluations looked at together. Longer series are dense enough for block means."""
 
 
+LARGEST = 1e100
+"""Magnitude beyond which a value is cut off, so that squares stay finite."""
+
 SPACINGS = ((1, 3), (2, 12), (4, 24))
 """Distances over which second differences are taken, each with the fewest evaluations that allow it."""
 
@@ -50,28 +53,19 @@ def rise_then_fall(e: NDArray[np.float64], stderr: NDArray[np.float64] | None = 
 
     Args:
         e: Evaluations in step order, at most `MOST`. Shape ``(n,)``.
-        stderr: Standard error of each evaluation, where the size of the evaluation is known. Shape ``(n,)``.
+        stderr: Standard error of each evaluation, NaN where it is unknown. Shape ``(n,)``.
         floor: Least noise to assume, as a share of the largest magnitude so far: numbers are rounded.
     """
     n = len(e)
-    # A power of two changes no digit, and keeps squares of absurd values finite.
-    unit = float(np.exp2(np.frexp(np.abs(e).max(initial=0.0))[1])) if n else 1.0
-    if not 0 < unit < np.inf:
-        unit = float(np.finfo(np.float64).max)
-    found = _rise_then_fall(e / unit, None if stderr is None else stderr / unit, floor)
-    return Peak(found.ratio, found.at, found.height * unit, found.now * unit, found.sd * unit)
-
-
-def _rise_then_fall(e: NDArray[np.float64], stderr: NDArray[np.float64] | None, floor: float) -> Peak:
-    n = len(e)
     out = Peak(np.zeros(n), np.zeros(n, np.int64), np.array(e), np.array(e), np.full(n, np.nan))
+    e = np.clip(e, -LARGEST, LARGEST)
     for k in range(2, n):
-        if stderr is None:
+        if stderr is None or not np.isfinite(stderr[: k + 1]).all():
             sd = max(scatter(e[: k + 1]), floor * float(np.abs(e[: k + 1]).max()))
         else:
             sd = float(np.sqrt(np.mean(stderr[: k + 1] ** 2)))
         out.sd[k] = sd
-        if not sd > 1e-100:  # its square would vanish
+        if not sd > 1 / LARGEST:
             continue
         calm = without_outliers(e[: k + 1])
         up = rising_errors(calm)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 RATES = ("throughput", "throughput_per_gpu", "throughput_samples")
 PARTS = ("time_rollout", "time_reward", "time_train", "time_weight_sync", "time_wait")
 ADVICE = (
-    "Compare the time of generation, reward, update and waiting across the onset: which part grew?",
+    "Compare the time of generation, reward, update and waiting before and after {onset}: which part grew?",
     "Look at host and device memory over time: a straight line upwards is a leak.",
     "Check latency and rate limits of environments and judges.",
 )

@@ -63,6 +63,7 @@ class CriticUseless(Detector):
     name: ClassVar = "critic-useless"
     code: ClassVar = "HLT602"
     since: ClassVar = "0.1"
+    says: ClassVar = "the critic explains nothing"
     needs: ClassVar = (
         Need(concepts=("explained_variance", "value_mean", "value_loss"), log="the explained variance of the critic"),
     )

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 ADVICE = (
     "Lower the value learning rate or vf_coef; turn on value clipping.",
-    "Look for a change of the reward's scale at the onset; normalise rewards.",
+    "Look for a change of the reward's scale at {onset}; normalise rewards.",
     "Train the critic alone for some steps before the policy goes on.",
 )
 
@@ -78,6 +78,8 @@ class ValueLossDiverges(Detector):
     name: ClassVar = "value-loss-diverges"
     code: ClassVar = "HLT601"
     since: ClassVar = "0.1"
+    says: ClassVar = "the value loss turns up"
+    explains: ClassVar = ("critic-useless",)
     needs: ClassVar = (Need(concepts=("value_loss",), points=5, log="the value loss of every step"),)
     uses: ClassVar = ("reward", "explained_variance", *(c for c, _ in SPREADS), *(m.concept for m in MOVES))
 

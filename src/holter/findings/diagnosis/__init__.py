@@ -15,6 +15,7 @@ from holter.detectors.chosen import choose
 from holter.detectors.registry import run_detectors
 from holter.findings.diagnosis.causes import attribute
 from holter.findings.diagnosis.phases import Phase, phases
+from holter.findings.diagnosis.story import Story, rank, stories
 from holter.findings.diagnosis.verdict import Verdict, verdict
 from holter.findings.finding import Finding, Severity, Unchecked, step_text
 from holter.settings import Settings
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 
     from holter.runs.run import Run
 
-__all__ = ["Diagnosis", "Phase", "Verdict", "diagnose"]
+__all__ = ["Diagnosis", "Phase", "Story", "Verdict", "diagnose"]
+
+MOST_ADVICE = 8
+"""Pieces of advice for a whole run; nobody tries more before looking again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +40,7 @@ class Diagnosis:
         verdict: What it comes to.
         phases: The run cut into stretches.
         findings: All findings, the most urgent first, each with its cause.
+        stories: The same joined: one a root, with its consequences, the gravest first.
         unchecked: Detectors that could not look, and why.
         ignored: Detectors left out by the settings, with the reason.
         advice: What to try, most likely to help first, for the whole run.
@@ -46,24 +51,11 @@ class Diagnosis:
     verdict: Verdict
     phases: tuple[Phase, ...]
     findings: tuple[Finding, ...]
+    stories: tuple[Story, ...]
     unchecked: tuple[Unchecked, ...]
     ignored: Mapping[str, str]
     advice: tuple[str, ...]
     last_good_step: float | None
-
-    @property
-    def roots(self) -> tuple[Finding, ...]:
-        """Findings that no other finding explains."""
-        return tuple(f for f in self.findings if f.caused_by is None)
-
-    def consequences(self, root: Finding) -> tuple[Finding, ...]:
-        """Findings that `root` explains, directly or through another, in the order in which they began."""
-        names, out = {root.detector}, []
-        for finding in sorted(self.findings, key=lambda f: (f.first_step, f.code)):
-            if finding.caused_by in names and finding is not root:
-                names.add(finding.detector)
-                out.append(finding)
-        return tuple(out)
 
 
 def diagnose(run: Run, settings: Settings | None = None) -> Diagnosis:
@@ -72,20 +64,18 @@ def diagnose(run: Run, settings: Settings | None = None) -> Diagnosis:
     said = list(run_detectors(run, chosen.detectors))
     unchecked = tuple(s for s in said if isinstance(s, Unchecked))
     found = attribute(run, [s for s in said if isinstance(s, Finding)])
-    found.sort(
-        key=lambda f: (-f.severity, not f.active, f.caused_by is not None, f.confidence.rank, f.first_step, f.code)
-    )
-    good = _last_good(run, found)
-    found = [_concrete(run, f) for f in found]
+    found = [_concrete(run, f) for f in sorted(found, key=lambda f: (-f.severity, *rank(f)))]
+    told = stories(found)
     return Diagnosis(
         run=run,
-        verdict=verdict(run, found, unchecked),
-        phases=tuple(phases(run, [f for f in found if f.caused_by is None])),
+        verdict=verdict(run, told, unchecked),
+        phases=tuple(phases(run, told)),
         findings=tuple(found),
+        stories=tuple(told),
         unchecked=unchecked,
         ignored=chosen.ignored,
-        advice=_advice(found),
-        last_good_step=good,
+        advice=_advice(told),
+        last_good_step=_last_good(run, found),
     )
 
 
@@ -109,8 +99,11 @@ def _concrete(run: Run, finding: Finding) -> Finding:
     return replace(finding, advice=filled)
 
 
-def _advice(findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Advice of the findings that matter, causes first, each piece once."""
-    hot = [f for f in findings if f.severity >= Severity.WARNING]
-    ordered = [f for f in hot if f.caused_by is None] + [f for f in hot if f.caused_by is not None]
-    return tuple(dict.fromkeys(a for f in ordered for a in f.advice))[:8]
+def _advice(told: Sequence[Story]) -> tuple[str, ...]:
+    """Advice of the stories that matter, the gravest story first and its root before its consequences, each piece once."""
+    hot = [s for s in told if s.severity >= Severity.WARNING]
+    pieces: dict[str, str] = {}
+    for piece in (a for s in hot for f in s.members if f.severity >= Severity.WARNING for a in f.advice):
+        # "Go back to step 49" adds nothing to "Go back to step 5": what is said first is about what began first.
+        pieces.setdefault(" ".join(piece.split()[:3]).lower(), piece)
+    return tuple(pieces.values())[:MOST_ADVICE]

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.detectors.registry import all_detectors
 from holter.findings.diagnosis.movement import Movement, movements
 from holter.findings.finding import Severity, step_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holter.findings.finding import Finding
+    from holter.findings.diagnosis.story import Story
     from holter.runs.run import Run
 
 MOST = 6
@@ -38,19 +37,17 @@ class Phase:
     title: str
 
 
-def phases(run: Run, roots: Sequence[Finding]) -> list[Phase]:
-    """Phases between the onsets and the ends of the findings that matter (warnings and above, causes not consequences)."""
+def phases(run: Run, stories: Sequence[Story]) -> list[Phase]:
+    """Phases between the beginnings and the ends of the stories that matter (those with a warning or worse in them)."""
     if not len(run):
         return []
-    matter = sorted((f for f in roots if f.severity >= Severity.WARNING), key=lambda f: (-f.severity, f.first_step))[
-        :MOST
-    ]
-    spans = [(_row(run, f.first_step), len(run) - 1 if f.active else _row(run, f.last_step), f) for f in matter]
+    matter = sorted((s for s in stories if s.severity >= Severity.WARNING), key=lambda s: (-s.severity, s.first_step))
+    spans = [(_row(run, s.first_step), len(run) - 1 if s.active else _row(run, s.last_step), s) for s in matter[:MOST]]
     cuts = sorted({0, *(a for a, _, _ in spans), *(b + 1 for _, b, _ in spans if b + 1 < len(run))})
     out: list[Phase] = []
     for first, following in zip(cuts, [*cuts[1:], len(run)], strict=True):
         last = following - 1
-        here = [f for a, b, f in spans if a <= last and b >= first]
+        here = [s for a, b, s in spans if a <= last and b >= first]
         phase = _phase(run, first, last, here)
         if out and (out[-1].status, out[-1].title) == (phase.status, phase.title):
             phase = Phase(out.pop().first_step, phase.last_step, phase.status, phase.title)
@@ -62,21 +59,14 @@ def _row(run: Run, step: float) -> int:
     return min(int(np.searchsorted(run.steps, step, side="left")), len(run) - 1)
 
 
-def _phase(run: Run, first: int, last: int, here: Sequence[Finding]) -> Phase:
+def _phase(run: Run, first: int, last: int, here: Sequence[Story]) -> Phase:
     start, end = float(run.steps[first]), float(run.steps[last])
     if here:
-        worst = max(f.severity for f in here)
-        title = "; ".join(dict.fromkeys(plain(f) for f in sorted(here, key=lambda f: (-f.severity, f.first_step))))
-        return Phase(start, end, str(worst), title)
+        worst = max(s.severity for s in here)
+        return Phase(start, end, str(worst), "; ".join(dict.fromkeys(s.clause for s in here)))
     return Phase(
         start, end, "healthy", describe(list(movements(run, first, last))) or "nothing alarming in what was checked"
     )
-
-
-def plain(finding: Finding) -> str:
-    """What a finding says in a plain clause."""
-    known = all_detectors().get(finding.detector)
-    return known.says if known is not None and known.says else finding.title
 
 
 def describe(moved: Sequence[Movement]) -> str:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holter.detectors.registry import all_detectors
-from holter.findings.diagnosis.phases import plain
 from holter.findings.finding import Confidence, Finding, Severity, Unchecked, step_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from holter.findings.diagnosis.story import Story
     from holter.runs.run import Run
 
 WORDS = {
@@ -46,36 +46,20 @@ class Verdict:
     text: str
 
 
-def verdict(run: Run, findings: Sequence[Finding], unchecked: Sequence[Unchecked]) -> Verdict:
-    """The verdict over all findings of a run; `caused_by` must be filled in."""
-    hot = [f for f in findings if f.severity >= Severity.WARNING]
+def verdict(run: Run, told: Sequence[Story], unchecked: Sequence[Unchecked]) -> Verdict:
+    """The verdict over all stories of a run, the gravest first."""
+    hot = [s for s in told if s.severity >= Severity.WARNING]
     if not hot:
-        return _quiet(run, findings, unchecked)
-    lead = min(hot, key=_rank)
-    together = [f for f in hot if f is not lead and _belongs(f, lead)]
-    agreeing = {sign(f) for f in (lead, *together)}
-    sure = lead.confidence
-    if sure is Confidence.PATTERN and len(agreeing) >= 2:
+        return _quiet(run, [f for s in told for f in s.members], unchecked)
+    lead = hot[0]
+    members = [f for f in lead.members if f.severity >= Severity.WARNING]
+    beside = [s for s in hot[1:] if s.active and lead.active]
+    sure = lead.worst.confidence
+    if sure is Confidence.PATTERN and len({sign(f) for f in members}) >= 2:
         sure = Confidence.MODERATE
-    status = str(max(f.severity for f in (lead, *together)) if lead.active else lead.severity)
-    beginning = min(f.first_step for f in (lead, *together))
-    clauses = list(dict.fromkeys(plain(f) for f in (lead, *sorted(together, key=_rank)[:1])))
-    state = "" if lead.active else f" (over since step {step_text(lead.last_step)})"
-    title = f"From step {step_text(beginning)}: {' and '.join(clauses)}{state} ({WORDS[sure]})"
-    return Verdict(status, sure, title, " ".join(_story(run, lead, together, hot)))
-
-
-def _rank(f: Finding) -> tuple[bool, int, bool, int, float, str]:
-    """Active before over, severe before mild, causes before consequences, sure before unsure, early before late."""
-    return (not f.active, -f.severity, f.caused_by is not None, f.confidence.rank, f.first_step, f.code)
-
-
-def _belongs(f: Finding, lead: Finding) -> bool:
-    """Whether a finding tells the same story: cause or consequence of the lead, or overlapping it while it lasts."""
-    related = (
-        f.caused_by == lead.detector or lead.caused_by == f.detector or (f.caused_by or 0) == (lead.caused_by or 1)
-    )
-    return related or (f.active and lead.active)
+    state = "" if lead.active else f", over since step {step_text(lead.last_step)}"
+    title = f"From step {step_text(lead.first_step)}: {lead.clause} ({WORDS[sure]}{state})"
+    return Verdict(str(lead.severity), sure, title, " ".join(_text(run, lead, members, beside, hot)))
 
 
 def sign(f: Finding) -> str:
@@ -83,17 +67,22 @@ def sign(f: Finding) -> str:
     return f.code[:4]
 
 
-def _story(run: Run, lead: Finding, together: Sequence[Finding], hot: Sequence[Finding]) -> list[str]:
-    said = [f"{_capital(lead.title)}."]
-    supporting = [f.title for f in sorted(together, key=_rank)]
-    if supporting:
-        said.append(f"At the same time: {'; '.join(supporting[:4])}.")
-    first = min(hot, key=lambda f: (f.first_step, f.code))
-    if len(hot) > 1:
-        said.append(f"First to move: {first.metrics[0]} at step {step_text(first.first_step)}.")
-    if len(run) < FEW_ROWS:
+def _text(
+    run: Run, lead: Story, members: Sequence[Finding], beside: Sequence[Story], hot: Sequence[Story]
+) -> list[str]:
+    said = [f"{_capital(members[0].title)}."]
+    if len(members) > 1:
+        said.append(f"With it: {'; '.join(f.title for f in members[1:4])}.")
+    if beside:
+        said.append(f"Besides: {'; '.join(s.clause for s in beside[:3])}.")
+    everything = sorted(
+        (f for s in hot for f in s.members if f.severity >= Severity.WARNING), key=lambda f: (f.first_step, f.code)
+    )
+    if len({f.first_step for f in everything}) > 1:
+        said.append(f"First to move: {everything[0].metrics[0]}, at step {step_text(everything[0].first_step)}.")
+    if len(run) < FEW_ROWS and not any(f.confidence is Confidence.CERTAIN for f in members):
         said.append(f"{len(run)} logged rows carry only so much: shapes can be read, error rates cannot.")
-    said += [f"Against it: {a}." for f in (lead, *together) for a in f.against]
+    said += [f"Against it: {a}." for f in lead.members for a in f.against]
     return said
 
 

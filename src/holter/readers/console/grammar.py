@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import cache
 from typing import TYPE_CHECKING
 
 from holter import discovery
+from holter.readers.console.forms import open_braces
 
 if TYPE_CHECKING:
     import re
@@ -14,6 +16,17 @@ if TYPE_CHECKING:
 
 Values = dict[str, object]
 """Values by the name that the console gives them: numbers, texts that stand for numbers, None."""
+
+
+class Standing(IntEnum):
+    """How far rows of a form are believed beside rows of other forms in the same text."""
+
+    LOG = 0
+    """A framework prints them as its log."""
+    BAR = 1
+    """Beside a progress bar, rounded and of mini-batches: read only where no framework's log is in the text."""
+    ANY = 2
+    """A form that many hand-written loops have, and other text as well: read only where nothing else is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -35,6 +48,8 @@ class Grammar:
             Raises:
                 ValueError: When it is no row; the message says what was seen.
         unfinished: Whether a body, as far as it has been read, goes on in the line after it. Gets the body and that line.
+        between: What stands between two items of a body that is one line, and
+        closing: what it ends with; so that of a line that was cut the whole items can be read.
         inside: Lines of the block below a first line; None for a row that is one line.
         until: The last line of the block, where it has one of its own.
         patience: Lines of other output that the block survives.
@@ -42,7 +57,7 @@ class Grammar:
         rename: Names that only the console uses, and those that the framework's other logs use.
         scale: What a value of a console name is multiplied with, where it is printed in another unit.
         continues: Whether the row belongs to the row before it, unless that one has these names already.
-        last_resort: Whether its rows are read only where the text has no others: progress bars round, and show mini-batches.
+        standing: How far its rows are believed beside those of other forms.
     """
 
     name: str
@@ -54,6 +69,8 @@ class Grammar:
     not_before: re.Pattern[str] | None = None
     step_before: re.Pattern[str] | None = None
     unfinished: Callable[[str, str], bool] | None = None
+    between: str = ""
+    closing: str = ""
     inside: re.Pattern[str] | None = None
     until: re.Pattern[str] | None = None
     patience: int = 0
@@ -61,7 +78,12 @@ class Grammar:
     rename: Mapping[str, str] = field(default_factory=dict)
     scale: Mapping[str, float] = field(default_factory=dict)
     continues: bool = False
-    last_resort: bool = False
+    standing: Standing = Standing.LOG
+
+    @property
+    def shows_its_end(self) -> bool:
+        """Whether a row of this form that ends too early cannot pass for a whole one."""
+        return self.unfinished is open_braces or self.until is not None
 
     def first_lines(self, line: str) -> Iterator[re.Match[str]]:
         """The matches of `begins` in a line that may be rows."""
@@ -70,6 +92,11 @@ class Grammar:
         for found in self.begins.finditer(line):
             if self.not_before is None or self.not_before.search(line, 0, found.start("body")) is None:
                 yield found
+
+    def without_last(self, body: str) -> str:
+        """A body without its last item, which was cut somewhere; the body itself where that cannot be told."""
+        whole, found, _ = body.rpartition(self.between) if self.between else ("", "", "")
+        return whole + self.closing if found else body
 
     def row(self, first: re.Match[str], body: str) -> Values:
         """The values of a row.

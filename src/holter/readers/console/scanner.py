@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holter.readers.console.grammar import Grammar, Values
     from holter.readers.console.text_lines import Line
 
-_LONGEST = 4 << 20
+_LONGEST = 1 << 20
 """Characters of the longest row."""
 
 
@@ -27,14 +27,14 @@ class Row:
         line: Its first line.
         values: What it says; None when it could not be taken apart.
         why: Why it could not.
-        ended: Whether the row is certainly whole: more came after it, or its form says where it ends.
+        last: Number of its last line.
     """
 
     grammar: Grammar
     line: Line
     values: Values | None
-    why: str = ""
-    ended: bool = True
+    why: str
+    last: int
 
 
 @dataclass(slots=True)
@@ -46,7 +46,8 @@ class _Open:
     line: Line
     body: list[str]
     length: int
-    strange: int = 0
+    last: int
+    more: int = 0
     met: bool = False
 
     def text(self) -> str:
@@ -59,9 +60,11 @@ class Scanner:
 
     Attributes:
         grammars: Forms to look for.
+        cut: Rows whose line W&B cut; the item at the cut is left out.
     """
 
     grammars: Sequence[Grammar]
+    cut: int = 0
     _open: list[_Open] = field(default_factory=list)
 
     def feed(self, line: Line) -> Iterator[Row]:
@@ -89,18 +92,20 @@ class Scanner:
     def end(self) -> Iterator[Row]:
         """The rows that were open at the end of the text."""
         for each in self._open:
-            for row in self._closed(each):
-                row.ended = each.grammar.unfinished is None or each.grammar.begins.pattern.endswith("$))")
-                yield row
+            yield from self._closed(each)
         self._open = []
 
     def _begun(self, grammar: Grammar, line: Line) -> Iterator[Row]:
         for first in grammar.first_lines(line.text):
             body = first["body"]
-            each = _Open(grammar, first, line, [body] if body else [], len(body))
+            cut = line.cut and grammar.between != "" and first.end() == len(line.text)
+            if cut:
+                self.cut += 1
+                body = grammar.without_last(body)
+            each = _Open(grammar, first, line, [body] if body else [], len(body), line.number)
             if grammar.inside is None and grammar.require is not None and grammar.require.search(body) is None:
                 continue
-            if grammar.inside is None and grammar.unfinished is None:
+            if cut or (grammar.inside is None and grammar.unfinished is None):
                 yield from self._closed(each)
             else:
                 self._open.append(each)
@@ -112,33 +117,36 @@ class Scanner:
             return self._wrapped(each, line)
         if grammar.until is not None and each.met and grammar.until.search(line.text):
             each.body.append(line.text)
+            each.last = line.number
             return False, True
         if grammar.inside.search(line.text):
             each.met = True
-            each.strange = 0
+            each.more = 0
+            each.last = line.number
             each.body.append(line.text)
             each.length += len(line.text)
             closed = grammar.until is not None and grammar.until.search(line.text) is not None
             return not closed and len(each.body) < 10 * MOST_JOINED and each.length < _LONGEST, True
-        each.strange += 1
+        each.more += 1
         again = any(True for _ in grammar.first_lines(line.text))
-        return each.strange <= grammar.patience and not again, False
+        return each.more <= grammar.patience and not again, False
 
     @staticmethod
     def _wrapped(each: _Open, line: Line) -> tuple[bool, bool]:
         grammar = each.grammar
         assert grammar.unfinished is not None
-        if len(each.body) >= MOST_JOINED or each.length > _LONGEST:
+        if each.more >= MOST_JOINED or each.length > _LONGEST:
             return False, False
         if any(True for _ in grammar.first_lines(line.text)):
             return False, False
-        body = each.body[0] if len(each.body) == 1 else each.text()
+        body = each.text()
         if not grammar.unfinished(body, line.text):
             return False, False
         each.body = [_joined(body, line.text)]
         each.length = len(each.body[0])
-        each.strange += 1
-        return each.strange < MOST_JOINED, True
+        each.last = line.number
+        each.more += 1
+        return True, True
 
     @staticmethod
     def _closed(each: _Open) -> Iterator[Row]:
@@ -148,10 +156,10 @@ class Scanner:
         if grammar.require is not None and grammar.require.search(body) is None:
             return
         try:
-            yield Row(grammar, each.line, grammar.row(each.first, body))
+            yield Row(grammar, each.line, grammar.row(each.first, body), "", each.last)
         except ValueError as error:
             if grammar.inside is None:
-                yield Row(grammar, each.line, None, str(error))
+                yield Row(grammar, each.line, None, str(error), each.last)
 
 
 def _joined(body: str, rest: str) -> str:

@@ -15,6 +15,8 @@ _PROCESS = re.compile(r"\s*\((?P<process>[^()]*\bpid=\d+[^()]*)\) ?")
 _RANK = re.compile(r"\s*[\[(](?:rank|default|Rank|RANK)[ :]?(?P<rank>\d+)[\])]:?\s?")
 _TASK = re.compile(r"(?P<process>\d{1,4}): +(?=\{)")
 _REPEATED = re.compile(r"\s*\[repeated \d+x across cluster\][^\n]*$")
+CUT_AT = 4096
+"""Bytes of a line that W&B keeps."""
 
 
 class Line(NamedTuple):
@@ -27,6 +29,8 @@ class Line(NamedTuple):
     """What a launcher wrote before the line to say which process printed it."""
     rank: int | None = None
     """Rank of that process, where the launcher says it."""
+    cut: bool = False
+    """Whether W&B cut the line, as it does in ``output.log`` with all that is longer than 4096 bytes."""
 
 
 def shown(numbered: Iterable[tuple[int, bytes]]) -> Iterator[Line]:
@@ -40,7 +44,8 @@ def shown(numbered: Iterable[tuple[int, bytes]]) -> Iterator[Line]:
         if "\x1b" in decoded:
             decoded = _ANSI.sub("", decoded)
         if "\r" not in decoded:
-            yield _line(number, decoded)
+            shown_line = _line(number, decoded)
+            yield shown_line._replace(cut=True) if len(line) == CUT_AT else shown_line
             continue
         for part in decoded.split("\r"):
             if part:

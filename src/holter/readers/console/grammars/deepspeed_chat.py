@@ -30,7 +30,7 @@ DEEPSPEED_CHAT_REWARD = Grammar(
     family="deepspeed-chat",
     frameworks=("deepspeed-chat",),
     hint="verage reward score: ",
-    begins=re.compile(rf"(?:^|\s)(?P<body>[Aa]verage reward score: (?:{'[-+.\\deE]+|nan|inf'})(?: \| .*)?)\s*$"),
+    begins=re.compile(r"(?:^|\s)(?P<body>[Aa]verage reward score: (?:[-+.\deE]+|nan|inf)(?: \| .*)?)\s*$"),
     values=items(r"(?P<key>[A-Za-z][A-Za-z ]+): (?P<value>NUMBER)"),
     continues=True,
 )

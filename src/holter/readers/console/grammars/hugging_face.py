@@ -33,5 +33,7 @@ HUGGING_FACE_DICT = Grammar(
     step_before=re.compile(r"\b[Ss]tep[ :=#]*(\d+)\b"),
     values=_dictionary,
     unfinished=open_braces,
+    between=", ",
+    closing="}",
     require=re.compile(r"""['"](?:loss|reward|objective/kl|eval_\w+|train_runtime|train_loss)['"]: """),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from holter.readers.console.forms import items, open_braces, python_dict
-from holter.readers.console.grammar import Grammar
+from holter.readers.console.grammar import Grammar, Standing
 
 OPENRLHF_LINE = Grammar(
     name="openrlhf-line",
@@ -15,6 +15,8 @@ OPENRLHF_LINE = Grammar(
     begins=re.compile(r"Global step (?P<step>\d+): (?P<body>\{.*)$"),
     values=python_dict,
     unfinished=open_braces,
+    between=", ",
+    closing="}",
 )
 
 OPENRLHF_BAR = Grammar(
@@ -41,5 +43,5 @@ OPENRLHF_BAR = Grammar(
         "ent_loss": "entropy_loss",
         "grad_norm": "actor_grad_norm",
     },
-    last_resort=True,
+    standing=Standing.BAR,
 )

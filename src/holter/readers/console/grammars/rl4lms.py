@@ -15,4 +15,6 @@ RL4LMS_LINE = Grammar(
     begins=re.compile(r"\b(?:Training Info|Rollout Info|val metrics|test metrics): (?P<body>\{.*)$"),
     values=python_dict,
     unfinished=open_braces,
+    between=", ",
+    closing="}",
 )

@@ -17,4 +17,6 @@ SLIME_STEP = Grammar(
     ),
     values=python_dict,
     unfinished=open_braces,
+    between=", ",
+    closing="}",
 )

@@ -57,4 +57,5 @@ VERL_LINE = Grammar(
     not_before=re.compile("[\"'`]"),
     values=_items,
     unfinished=_wrapped,
+    between=_BETWEEN,
 )

@@ -1,0 +1,1 @@
+"""Labelled runs, what the diagnosis says of them, and how the two compare: the parts of `accuracy.py`."""

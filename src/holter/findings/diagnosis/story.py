@@ -1,0 +1,109 @@
+"""A story: one root finding with the findings it explains. What people read is stories, not findings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from holter.detectors.registry import all_detectors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holter.findings.finding import Finding, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A root and its consequences.
+
+    Attributes:
+        root: The finding that no other explains.
+        consequences: What it explains, directly or through another, in the order in which they began.
+    """
+
+    root: Finding
+    consequences: tuple[Finding, ...]
+
+    @property
+    def members(self) -> tuple[Finding, ...]:
+        """Root first."""
+        return (self.root, *self.consequences)
+
+    @property
+    def severity(self) -> Severity:
+        """The worst of its members: a consequence may weigh more than its cause."""
+        return max(f.severity for f in self.members)
+
+    @property
+    def active(self) -> bool:
+        """Whether any member of the worst severity still holds at the end."""
+        return any(f.active for f in self.members if f.severity == self.severity)
+
+    @property
+    def worst(self) -> Finding:
+        """The member that weighs most: active, severe and sure before others."""
+        return min(self.members, key=rank)
+
+    @property
+    def first_step(self) -> float:
+        """Where the first of its members that matter began."""
+        return min(f.first_step for f in self.members if f.severity == self.severity or f is self.root)
+
+    @property
+    def last_step(self) -> float:
+        """Where the last of its worst members ended."""
+        return max(f.last_step for f in self.members if f.severity == self.severity or f is self.root)
+
+    @property
+    def clause(self) -> str:
+        """The story in one clause: the root, and what weighs more than it."""
+        clauses = [plain(self.root)]
+        if self.worst is not self.root and self.worst.severity > self.root.severity:
+            clauses.append(plain(self.worst))
+        return joined(clauses)
+
+
+def stories(findings: Sequence[Finding]) -> list[Story]:
+    """One story a root, the gravest first; `caused_by` must be filled in."""
+    out = [Story(root, _consequences(root, findings)) for root in findings if root.caused_by is None]
+    return sorted(out, key=lambda s: rank(s.worst))
+
+
+def _consequences(root: Finding, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    names, out = {root.detector}, []
+    pending = sorted((f for f in findings if f.caused_by is not None), key=lambda f: (f.first_step, f.code))
+    grew = True
+    while grew:
+        grew = False
+        for finding in list(pending):
+            if finding.caused_by in names:
+                pending.remove(finding)
+                names.add(finding.detector)
+                out.append(finding)
+                grew = True
+    return tuple(sorted(out, key=lambda f: (f.first_step, f.code)))
+
+
+def rank(f: Finding) -> tuple[bool, int, bool, int, float, str]:
+    """Order of weight: active before over, severe before mild, causes first, sure before unsure, early before late."""
+    return (not f.active, -f.severity, f.caused_by is not None, f.confidence.rank, f.first_step, f.code)
+
+
+def plain(finding: Finding) -> str:
+    """What a finding says in a plain clause."""
+    known = all_detectors().get(finding.detector)
+    return known.says if known is not None and known.says else finding.title
+
+
+def joined(clauses: Sequence[str]) -> str:
+    """Clauses in one sentence; a subject that they share is said once."""
+    out = clauses[0]
+    for before, clause in pairwise(clauses):
+        subject = next((s for s in SUBJECTS if before.startswith(s) and clause.startswith(s)), "")
+        out += f" and {clause.removeprefix(subject)}"
+    return out
+
+
+SUBJECTS = ("the policy ", "the reward ", "the entropy ", "the gradient ", "completions ")

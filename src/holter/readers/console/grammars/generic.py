@@ -1,0 +1,86 @@
+"""What hand-written loops print: names and values in one line with a step, or a value a line.
+
+Any other text may look like it, so a row needs a metric of training, and the log needs rows of the same names again and again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holter.readers.console.forms import NUMBER, items
+from holter.readers.console.grammar import Grammar, Standing
+from holter.readers.plausibility import is_axis, is_reward, is_training_metric
+
+if TYPE_CHECKING:
+    from holter.readers.console.grammar import Values
+
+_NAME = r"[A-Za-z_\u4e00-\u9fff][\w./@%-]*(?: ?/ ?[\w./@%-]+)*(?: [A-Za-z_][\w./@%-]*){0,3}?"
+_LINE_ITEM = re.compile(
+    rf"(?P<key>{_NAME})\s*(?:[:=]|\s)\s*(?P<value>{NUMBER})(?P<percent>%?)(?=[\s,;|)\]}}/]|$)", re.ASCII
+)
+_STEP = re.compile(
+    r"\b(?:(?:global|train|training|optimizer)[ _]?)?(?:step|iter(?:ation)?|update|episode)s?[ :=#\[(]*(?P<step>\d+)\b", re.IGNORECASE
+)
+_BLOCK_ITEM = rf"^\s*[-*•]?\s*(?P<key>{_NAME})\s*[:=]\s*(?P<value>{NUMBER})\s*$"
+
+
+def _line(body: str) -> Values:
+    """Names and values of one line.
+
+    Raises:
+        ValueError: When it has no step, or no metric of training beside it.
+    """
+    found: Values = {}
+    for item in _LINE_ITEM.finditer(body):
+        value = float(item["value"])
+        found[item["key"].strip()] = value / 100 if item["percent"] else value
+    _believed(found)
+    step = _STEP.search(body)
+    if step is not None:
+        found = {"step": step["step"], **{k: v for k, v in found.items() if k.lower() not in ("step", "steps")}}
+    return found
+
+
+def _believed(found: Values) -> None:
+    metrics = [k for k in found if not is_axis(k)]
+    if len(metrics) < 2 or not any(is_training_metric(k) for k in metrics) and not sum(map(is_reward, metrics)):
+        raise ValueError("no metrics of training in it")
+
+
+_block_items = items(_BLOCK_ITEM)
+
+
+def _block(body: str) -> Values:
+    """A value a line.
+
+    Raises:
+        ValueError: When there is no metric of training among them.
+    """
+    found = _block_items(body)
+    _believed(found)
+    return found
+
+
+ANY_LINE = Grammar(
+    name="any-line",
+    family="any-line",
+    frameworks=("generic",),
+    hint=" ",
+    begins=re.compile(rf"(?P<body>^.*(?:[:=]|\b\w+ )\s*{NUMBER}.*$)", re.ASCII),
+    not_before=None,
+    values=_line,
+    require=_STEP,
+    standing=Standing.ANY,
+)
+
+ANY_BLOCK = Grammar(
+    name="any-block",
+    family="any-block",
+    frameworks=("generic",),
+    hint="",
+    begins=re.compile(rf"(?P<body>{_BLOCK_ITEM.replace('?P<key>', '').replace('?P<value>', '')})"),
+    inside=re.compile(_BLOCK_ITEM),
+    values=_block,
+    standing=Standing.ANY,
+)

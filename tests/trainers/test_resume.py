@@ -1,0 +1,97 @@
+"""A run that is stopped and resumed continues as if nothing had happened, in the middle of a generation too."""
+
+import copy
+
+import pytest
+import torch
+
+from holter.errors import SettingsError
+from holter.store import reading
+
+TIMED = ("time", "throughput", "step_time")
+SETTINGS = {
+    "beta": 0.04,
+    "num_iterations": 2,
+    "steps_per_generation": 2,
+    "per_device_train_batch_size": 4,
+    "report_to": "holter",
+    "save_strategy": "steps",
+    "save_steps": 5,
+    "max_steps": 8,
+}
+
+
+def told(folder):
+    return {
+        (int(row.step), "eval" if any(k.startswith("eval/") for k in row.values) else "train"): {
+            k: v for k, v in row.values.items() if not k.startswith((*TIMED, "eval/time"))
+        }
+        for row in reading.rows(folder)
+    }
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {},
+        {"save_steps": 4},
+        {"num_iterations": 1, "gradient_accumulation_steps": 2, "steps_per_generation": None},
+        {"save_steps": 6, "lr_scheduler_type": "cosine", "max_steps": 12, "num_train_epochs": 9},
+        {"logging_steps": 3, "save_steps": 5, "max_steps": 9},
+    ],
+)
+def test_a_resumed_run_continues_the_metrics_without_gap_or_repetition(grpo, trained, taught, tmp_path, extra):
+    rows = [{"prompt": f"about the {noun} :"} for noun in ("dog", "cat", "bird", "house", "river")]
+    settings = {**SETTINGS, **extra}
+    straight = grpo(model=copy.deepcopy(taught), rows=rows, **settings)
+    trained(straight)
+    whole = told(straight.report.folder)
+
+    settings["output_dir"] = str(tmp_path / "again")
+
+    def stopped_at(step):
+        from transformers import TrainerCallback
+
+        class Stop(TrainerCallback):
+            def on_step_end(self, args, state, control, **_):
+                control.should_training_stop = state.global_step >= step
+
+        return Stop()
+
+    at = settings["save_steps"]
+    first = grpo(model=copy.deepcopy(taught), rows=rows, callbacks=[stopped_at(at)], **settings)
+    trained(first)
+    torch.manual_seed(12345)
+    second = grpo(model=copy.deepcopy(taught), rows=rows, **settings)
+    trained(second, resume_from_checkpoint=str(tmp_path / "again" / f"checkpoint-{at}"))
+    assert second.report.folder == first.report.folder
+    resumed = told(second.report.folder)
+    assert list(resumed) == list(whole)
+    for key, row in whole.items():
+        assert resumed[key] == pytest.approx(row, rel=1e-5, abs=1e-6), key
+
+
+def test_rows_after_the_checkpoint_are_replaced(grpo, trained, taught, tmp_path):
+    """Training went on after the last checkpoint before it was stopped; those steps are done over."""
+    settings = {**SETTINGS, "max_steps": 7}
+    trained(grpo(model=copy.deepcopy(taught), **settings))
+    second = grpo(model=copy.deepcopy(taught), **{**settings, "max_steps": 9})
+    trained(second, resume_from_checkpoint=True)
+    assert [int(r.step) for r in reading.rows(second.report.folder)] == list(range(1, 10))
+
+
+def test_a_checkpoint_of_another_trainer_is_refused(grpo, trained, taught, tmp_path):
+    trainer = grpo(**{**SETTINGS, "max_steps": 5})
+    trained(trainer)
+    checkpoint = tmp_path / "out" / "checkpoint-5"
+    (checkpoint / "holter.json").unlink()
+    with pytest.raises(SettingsError, match="no checkpoint of this trainer"):
+        trained(grpo(model=copy.deepcopy(taught), **SETTINGS), resume_from_checkpoint=str(checkpoint))
+
+
+def test_the_reference_of_a_resumed_run_is_the_policy_it_began_with(grpo, trained, taught, tmp_path):
+    trained(grpo(model=copy.deepcopy(taught), **{**SETTINGS, "max_steps": 5}))
+    second = grpo(model=copy.deepcopy(taught), **SETTINGS)
+    trained(second, resume_from_checkpoint=True)
+    for name, value in second.reference.state_dict().items():
+        assert torch.equal(value, taught.state_dict()[name])

@@ -1,0 +1,67 @@
+"""Episodes of flags, and when a departure began."""
+
+import numpy as np
+import pytest
+
+from holter.detectors.statistics.episodes import Episode, episodes, onset, persist
+
+
+def flags(text):
+    return np.asarray([c == "x" for c in text])
+
+
+def test_gaps_shorter_than_quiet_are_one_episode():
+    found = list(episodes(flags("..x..x....x........"), quiet=4))
+    assert found == [Episode(2, 5, active=False), Episode(10, 10, active=False)]
+
+
+def test_an_episode_is_active_until_it_has_been_quiet():
+    assert next(episodes(flags("...x.."), quiet=3)).active
+    assert not next(episodes(flags("...x..."), quiet=3)).active
+
+
+def test_no_flags_no_episode():
+    assert list(episodes(np.zeros(5, bool))) == []
+
+
+def test_persist_asks_for_k_of_the_last_values():
+    assert persist(flags("x.xx.xxx"), 3, 4).tolist() == flags("...x.xxx").tolist()
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.02])
+def test_a_jump_is_found_to_the_row_whatever_the_trend_before(slope):
+    x = slope * np.arange(100) + np.random.default_rng(1).normal(0, 0.05, 100)
+    x[70:] += 2
+    best, low, high = onset(x, 75)
+    assert abs(best - 70) <= 1
+    assert low <= best <= high <= 75
+
+
+def test_a_ramp_is_found_within_a_few_rows():
+    x = np.random.default_rng(2).normal(0, 0.1, 160)
+    x[90:] += 0.1 * np.arange(1, 71)
+    assert abs(onset(x, 125)[0] - 90) <= 5
+
+
+def test_a_longer_past_is_looked_at_when_the_ramp_fills_the_window():
+    errors = []
+    for seed in range(9):
+        x = np.random.default_rng(seed).normal(0, 0.1, 400)
+        x[150:] += 0.03 * np.arange(1, 251)
+        errors.append(abs(onset(x, 290)[0] - 150))
+    assert np.median(errors) <= 5
+
+
+def test_nothing_after_the_alarm_is_used():
+    x = np.random.default_rng(4).normal(0, 0.1, 100)
+    x[60:] += 1
+    assert onset(x, 66) == onset(x[:67], 66)
+
+
+def test_a_few_points_say_nothing_about_when_it_began():
+    assert onset(np.asarray([1.0, 2.0, 3.0]), 2) == (2, 0, 2)
+
+
+def test_a_constant_series_has_some_onset_and_no_error():
+    best, low, high = onset(np.ones(50), 49)
+    assert low <= best <= high
