@@ -52,11 +52,8 @@ HOLTER = Dialect(
     names=(
         Name("learning_rate", "lr", note="Of the first parameter group; others are learning_rate/1 and so on."),
         *(_entry(key) for key in sorted(catalog(), key=lambda k: ("{" in k, k)) if not key.startswith("eval/")),
-        Name(r"(?P<name>.+)/standard_error", "eval/{name}/standard_error", pattern=True),
-        Name(r"alignment/(?P<name>.+)", "eval/alignment/{name}", pattern=True),
-        Name("preference_accuracy", "eval/preference_accuracy"),
-        Name("preference_margin", "eval/preference_margin"),
-        Name("time", "eval/time"),
+        Name("eval/time", "eval/time"),
+        Name("eval_time", "eval/time"),
     ),
     ignored=(
         r"learning_rate/\d+",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,8 +28,15 @@ UNEXPLAINED = 0.02
 UNSURE = 0.02
 """Standard error of a weight above which it is unknown, as a share of the largest weight."""
 
+MOST_ROWS = 1000
+"""Rows from the beginning that are solved; weights do not change on the way, and a longer log is not judged by other rows."""
+
 BROKEN = 0.2
 """Share of rows that may break the identity, because a function abstained on some of their samples."""
+
+
+_SOLVED: WeakKeyDictionary[Run, dict[str, float | None]] = WeakKeyDictionary()
+"""Weights of the runs in memory: several detectors ask for them, and a run never changes."""
 
 
 def component_weights(run: Run) -> dict[str, float | None]:
@@ -36,6 +44,12 @@ def component_weights(run: Run) -> dict[str, float | None]:
 
     ``reward_weights`` of the configuration is taken where it is there, in the order in which the log names the functions.
     """
+    if run not in _SOLVED:
+        _SOLVED[run] = _component_weights(run)
+    return dict(_SOLVED[run])
+
+
+def _component_weights(run: Run) -> dict[str, float | None]:
     parts = [s for s in run.series.values() if s.concept == "reward_component" and s.split == "train" and not s.derived]
     labels = [s.labels.get("name", s.key) for s in parts]
     said = _configured(run.config.get("reward_weights"), labels)
@@ -74,7 +88,7 @@ def _rows(parts: list[Series], reward: Series) -> tuple[NDArray[np.float64], NDA
     table = np.stack([s.values[np.searchsorted(s.at, at)] for s in parts], axis=1)
     total = reward.values[np.searchsorted(reward.at, at)]
     finite = (np.abs(table) < 1e100).all(axis=1) & (np.abs(total) < 1e100)  # beyond that, squares overflow
-    return table[finite], total[finite]
+    return table[finite][:MOST_ROWS], total[finite][:MOST_ROWS]
 
 
 def _solved(table: NDArray[np.float64], total: NDArray[np.float64]) -> list[float | None] | None:

@@ -116,7 +116,7 @@ class Unknown:
     values: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, weakref_slot=True)
 class Run:
     """One training run, whatever wrote it.
 

@@ -75,18 +75,14 @@ def signs(run: Run, factor: float) -> list[Sign]:
         ("text", "truncation", _truncation),
         ("critic", "value_loss", _grows(factor)),
     ):
-        series = run.get(concept)
-        if series is None:
-            continue
-        s = series.finite()
-        if len(s) < 3:
-            continue
-        with np.errstate(all="ignore"):
-            broken = test(s)
-        if broken.any():
-            positive = concept not in ("reward", "ratio")
-            straight = np.log(np.abs(s.values) + FLOOR.get(s.unit, 1e-3)) if positive else s.values
-            found.append(Sign(family, s, broken, straight, f"{s.metric} breaks"))
+        for series in run.all(concept):
+            s = series.finite()
+            with np.errstate(all="ignore"):
+                broken = test(s)
+            if broken.any():
+                positive = concept not in ("reward", "ratio")
+                straight = np.log(np.abs(s.values) + FLOOR.get(s.unit, 1e-3)) if positive else s.values
+                found.append(Sign(family, s, broken, straight, f"{s.metric} breaks"))
     return found
 
 

@@ -66,6 +66,8 @@ class Scanner:
     grammars: Sequence[Grammar]
     cut: int = 0
     _open: list[_Open] = field(default_factory=list)
+    _newest: Grammar | None = None
+    """The form of the newest row that was one line: as a rule that of the next one, and a line is a row of one form."""
 
     def feed(self, line: Line) -> Iterator[Row]:
         """The rows that are known to be whole once `line` has come, in the order of their ends."""
@@ -85,9 +87,18 @@ class Scanner:
             self._open = kept
         if taken:
             return
+        if self._newest is not None and self._newest.hint in line.text:
+            found = self._begun(self._newest, line)
+            if found is not None:
+                yield from found
+                return
         for grammar in self.grammars:
             if grammar.hint in line.text:
-                yield from self._begun(grammar, line)
+                found = self._begun(grammar, line)
+                if found is not None and grammar.inside is None:
+                    self._newest = grammar
+                    yield from found
+                    return
 
     def end(self) -> Iterator[Row]:
         """The rows that were open at the end of the text."""
@@ -95,20 +106,25 @@ class Scanner:
             yield from self._closed(each)
         self._open = []
 
-    def _begun(self, grammar: Grammar, line: Line) -> Iterator[Row]:
+    def _begun(self, grammar: Grammar, line: Line) -> list[Row] | None:
+        """The rows that are whole with this line, whose first lines stand in it; None where none does."""
+        rows: list[Row] = []
+        begun = False
         for first in grammar.first_lines(line.text):
             body = first["body"]
+            if grammar.inside is None and grammar.require is not None and grammar.require.search(body) is None:
+                continue
+            begun = True
             cut = line.cut and grammar.between != "" and first.end() == len(line.text)
             if cut:
                 self.cut += 1
                 body = grammar.without_last(body)
             each = _Open(grammar, first, line, [body] if body else [], len(body), line.number)
-            if grammar.inside is None and grammar.require is not None and grammar.require.search(body) is None:
-                continue
             if cut or (grammar.inside is None and grammar.unfinished is None):
-                yield from self._closed(each)
+                rows += self._closed(each)
             else:
                 self._open.append(each)
+        return rows if begun else None
 
     def _goes_on(self, each: _Open, line: Line) -> tuple[bool, bool]:
         """Whether a row stays open with `line`, and whether the line is its own."""

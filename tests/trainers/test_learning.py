@@ -1,0 +1,98 @@
+"""The trainer teaches what it is asked to, and a run that goes wrong is called by its name."""
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+import tiny_world
+
+from holter.findings.diagnosis import diagnose
+from holter.findings.finding import Severity
+from holter.runs.load import load
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+import grpo as example
+
+pytestmark = pytest.mark.slow
+
+
+def findings(trainer):
+    run = load([str(trainer.report.folder)]).runs[0]
+    return {f.detector: f for f in diagnose(run).findings if f.severity >= Severity.WARNING}
+
+
+def quality(trainer):
+    return [r["eval_alignment/quality"] for r in trainer.state.log_history if "eval_alignment/quality" in r]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_quality_nobody_is_paid_for_rises_and_nothing_is_found_wrong(tmp_path, seed):
+    trainer = example.train(tmp_path, steps=50, seed=seed)
+    before, *_, after = quality(trainer)
+    assert after > before + 0.15
+    assert set(findings(trainer)) == set()
+
+
+def test_a_hackable_reward_is_hacked_and_the_diagnosis_says_so(tmp_path):
+    trainer = example.train(tmp_path, hack=True, steps=40)
+    assert quality(trainer)[-1] < quality(trainer)[0] / 2
+    assert "reward-hacking" in findings(trainer)
+
+
+@pytest.fixture
+def faulty(grpo, trained):
+    def run(rewards=(tiny_world.cheerfulness, tiny_world.grammar), **settings):
+        trainer = grpo(
+            rewards,
+            **{
+                "report_to": "holter",
+                "per_device_train_batch_size": 32,
+                "num_generations": 8,
+                "max_completion_length": 40,
+                "max_steps": 40,
+                "beta": 0.04,
+                **settings,
+            },
+        )
+        trained(trainer)
+        return findings(trainer)
+
+    return run
+
+
+def test_a_constant_reward_is_found(faulty):
+    def constant(completions, **_):
+        return [1.0] * len(completions)
+
+    assert set(faulty([constant])) & {"zero-variance-groups", "reward-frozen"}
+
+
+def test_a_limit_that_is_too_short_is_found(faulty):
+    assert "truncation" in faulty(max_completion_length=4)
+
+
+def test_a_learning_rate_thirty_times_too_high_is_found(faulty):
+    assert set(faulty(learning_rate=3e-2)) & {"kl-runaway", "kl-above-budget", "entropy-collapse", "reward-collapse", "kl-spike"}
+
+
+def test_nan_from_a_reward_is_found(faulty):
+    def broken(completions, **_):
+        return [math.nan if i % 3 == 0 else float(len(c)) for i, c in enumerate(completions)]
+
+    assert set(faulty([broken, tiny_world.grammar])) & {"reward-not-finite", "bad-values"}
+
+
+def test_a_policy_that_never_learned_to_stop_is_found(faulty):
+    assert set(faulty(model=tiny_world.policy(steps=100, ends=False))) & {"no-eos", "truncation"}
+
+
+def test_a_frozen_policy_is_found(faulty):
+    assert set(faulty(learning_rate=0.0)) & {"policy-not-updating", "lr-zero", "no-learning"}
+
+
+def test_a_reference_with_other_weights_is_found(grpo, trained, taught):
+    trainer = grpo((tiny_world.cheerfulness, tiny_world.grammar), report_to="holter", beta=0.04, max_steps=40, learning_rate=1e-4)
+    trainer.reference.load_state_dict(tiny_world.policy(seed=7, steps=100).state_dict())
+    trained(trainer)
+    assert "kl-nonzero-at-start" in findings(trainer)
