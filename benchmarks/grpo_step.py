@@ -41,7 +41,9 @@ def small():
 
     r = random.Random(0)
     words = [f"w{i}" for i in range(8000 - 4)]
-    plain = Tokenizer(models.WordLevel({w: i for i, w in enumerate(["<pad>", "<bos>", "<eos>", "<unk>", *words])}, "<unk>"))
+    plain = Tokenizer(
+        models.WordLevel({w: i for i, w in enumerate(["<pad>", "<bos>", "<eos>", "<unk>", *words])}, "<unk>")
+    )
     plain.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=plain, pad_token="<pad>", bos_token="<bos>", eos_token="<eos>", unk_token="<unk>"
@@ -86,11 +88,11 @@ class Stopwatch(TrainerCallback):
     def __init__(self, steps):
         self.steps, self.tokens = steps, 0.0
 
-    def on_step_end(self, args, state, control, **kwargs):
+    def on_step_end(self, args, state, control, **kwargs):  # noqa: ARG002, D102
         if state.global_step in (WARM_UP, WARM_UP + self.steps):
             self.seconds = time.process_time() - getattr(self, "seconds", 0.0)
 
-    def on_log(self, args, state, control, logs=None, **kwargs):
+    def on_log(self, args, state, control, logs=None, **kwargs):  # noqa: ARG002, D102
         if WARM_UP < state.global_step <= WARM_UP + self.steps and "completions/mean_length" in logs:
             self.tokens += logs["completions/mean_length"] * args.per_device_train_batch_size
 
@@ -161,7 +163,10 @@ def main():
                 seen[name].append(measured(trainer, config, world, options.steps, out, extra))
     for name, rounds in seen.items():
         rate, step = (statistics.median(r[i] for r in rounds) for i in (0, 1))
-        print(f"{name:7s} {rate:10.0f} completion tokens per CPU second {1000 * step:10.1f} ms CPU a step", file=sys.stderr)
+        print(
+            f"{name:7s} {rate:10.0f} completion tokens per CPU second {1000 * step:10.1f} ms CPU a step",
+            file=sys.stderr,
+        )
     factor = statistics.median(h[0] / t[0] for h, t in zip(seen["holter"], seen["trl"], strict=True))
     print(f"{options.size}: {factor:.2f} times TRL's completion tokens per CPU second", file=sys.stderr)
 

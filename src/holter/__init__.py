@@ -9,6 +9,12 @@ __version__ = "0.1.0"
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from holter.callback import HolterCallback as HolterCallback
+    from holter.session import alert as alert
+    from holter.session import finish as finish
+    from holter.session import init as init
+    from holter.session import log as log
+    from holter.session import log_samples as log_samples
     from holter.trainers.grpo import GRPOTrainer as GRPOTrainer
     from holter.trainers.grpo_config import GRPOConfig as GRPOConfig
     from holter.trainers.ppo import PPOTrainer as PPOTrainer
@@ -17,22 +23,28 @@ if TYPE_CHECKING:
 _TRAINERS = {
     "GRPOConfig": "holter.trainers.grpo_config",
     "GRPOTrainer": "holter.trainers.grpo",
+    "HolterCallback": "holter.callback",
     "PPOConfig": "holter.trainers.ppo_config",
     "PPOTrainer": "holter.trainers.ppo",
 }
 """Names that need the training extra, and where they are: importing Holter to read a log imports no torch."""
 
+_SESSION = ("alert", "finish", "init", "log", "log_samples")
+"""Functions of a recording, imported when they are first used: reading a log needs none of them."""
+
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
-    """Import what trains models when it is asked for.
+    """Import what trains models or records them when it is asked for.
 
     Raises:
         ImportError: When the training extra is not installed.
     """
-    if name not in _TRAINERS:
-        raise AttributeError(f"module 'holter' has no attribute {name!r}")
     import importlib
 
+    if name in _SESSION:
+        return getattr(importlib.import_module("holter.session"), name)
+    if name not in _TRAINERS:
+        raise AttributeError(f"module 'holter' has no attribute {name!r}")
     try:
         return getattr(importlib.import_module(_TRAINERS[name]), name)
     except ModuleNotFoundError as error:
@@ -42,4 +54,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_TRAINERS])
+    return sorted([*globals(), *_TRAINERS, *_SESSION])

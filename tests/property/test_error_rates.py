@@ -8,8 +8,7 @@ from holter.findings.finding import Finding, Severity
 from holter.simulation.conditions import FAMILIES
 from holter.simulation.faults import FAULTS
 from holter.simulation.run import simulate
-
-from .strategies import run_from
+from holter.testing.drawn import run_from
 
 HEALTHY_ACCUSED = 1
 """Of as many healthy runs as there are families. Measured on 1,000 runs: 1 in 45."""

@@ -103,7 +103,9 @@ def test_there_is_no_kl_without_a_reference(grpo, trained):
 
 @pytest.mark.parametrize("loss_type", ["grpo", "dr_grpo", "dapo"])
 @pytest.mark.parametrize("parts", [2, 4, 8])
-def test_the_same_batch_cut_into_other_micro_batches_gives_the_same_numbers(remembering, grpo, trained, taught, loss_type, parts):
+def test_the_same_batch_cut_into_other_micro_batches_gives_the_same_numbers(
+    remembering, grpo, trained, taught, loss_type, parts
+):
     import copy
 
     shared = {"beta": 0.04, "loss_type": loss_type, "num_generations": 4, "max_steps": 3, "num_iterations": 2}

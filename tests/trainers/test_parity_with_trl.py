@@ -51,7 +51,11 @@ SETTINGS = {
 SEVERAL = {
     "accumulated": {"gradient_accumulation_steps": 2},
     "accumulated, by sequence first": {"gradient_accumulation_steps": 4, "loss_type": "grpo"},
-    "a generation for several steps": {"steps_per_generation": 4, "gradient_accumulation_steps": 2, "num_iterations": 2},
+    "a generation for several steps": {
+        "steps_per_generation": 4,
+        "gradient_accumulation_steps": 2,
+        "num_iterations": 2,
+    },
     "rows of several steps": {"logging_steps": 2, "gradient_accumulation_steps": 2},
 }
 

@@ -26,7 +26,7 @@ def test_processes_share_one_generation():
 def test_an_epoch_has_the_same_order_whenever_it_is_asked_for():
     assert batches(epoch=3) == batches(epoch=3)
     assert batches(epoch=3) != batches(epoch=4)
-    assert sorted(set(sum(batches(rows=8), []))) == list(range(8))
+    assert sorted({row for batch in batches(rows=8) for row in batch}) == list(range(8))
 
 
 def test_too_few_prompts_for_a_generation_are_refused():

@@ -125,7 +125,9 @@ def test_reward_models_score_prompt_and_completion_by_path_or_object(tokenizer, 
     tokenizer.save_pretrained(tmp_path / "my-judge")
     by_path = rewards([str(tmp_path / "my-judge"), length], tokenizer)
     assert by_path.names == ["my-judge", "length"]
-    texts = Texts(["about the dog :"] * 3, [" a dog .", " my cat sees the dog .", ""], TEXTS.completion_ids, TEXTS.columns)
+    texts = Texts(
+        ["about the dog :"] * 3, [" a dog .", " my cat sees the dog .", ""], TEXTS.completion_ids, TEXTS.columns
+    )
     scores = by_path(texts, CPU)[:, 0]
     for i, completion in enumerate(texts.completions):
         ids = tokenizer("about the dog :" + completion, return_tensors="pt")["input_ids"]

@@ -189,7 +189,12 @@ def test_liger_without_the_package_is_refused_with_the_way_out(grpo, monkeypatch
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"loss_type": "grpo", "num_iterations": 3, "gradient_accumulation_steps": 2}, {"loss_type": "dr_grpo"}, {"loss_type": "bnpo"}],
+    [
+        {},
+        {"loss_type": "grpo", "num_iterations": 3, "gradient_accumulation_steps": 2},
+        {"loss_type": "dr_grpo"},
+        {"loss_type": "bnpo"},
+    ],
 )
 def test_ligers_loss_is_ours(grpo, trained, taught, settings):
     pytest.importorskip("liger_kernel.chunked_loss.grpo_loss")

@@ -29,7 +29,10 @@ def run(folder, processes, **settings):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
-    [{"loss_type": "dapo", "num_iterations": 2}, {"loss_type": "grpo", "scale_rewards": "batch", "entropy_coef": 0.02, "num_generations": 8}],
+    [
+        {"loss_type": "dapo", "num_iterations": 2},
+        {"loss_type": "grpo", "scale_rewards": "batch", "entropy_coef": 0.02, "num_generations": 8},
+    ],
 )
 def test_two_processes_give_the_numbers_of_one(taught, tmp_path, settings):
     taught.save_pretrained(tmp_path / "policy")
@@ -44,4 +47,6 @@ def test_two_processes_give_the_numbers_of_one(taught, tmp_path, settings):
             if not key.startswith(TIMED):
                 assert other[key] == pytest.approx(value, rel=1e-5, abs=1e-5), key
     evaluated = [[r for r in rows if "eval_perplexity" in r] for rows in (one, two)]
-    assert [r["eval_perplexity"] for r in evaluated[0]] == pytest.approx([r["eval_perplexity"] for r in evaluated[1]], rel=1e-5)
+    assert [r["eval_perplexity"] for r in evaluated[0]] == pytest.approx(
+        [r["eval_perplexity"] for r in evaluated[1]], rel=1e-5
+    )

@@ -70,7 +70,7 @@ def _add(algorithm: str, config: str, trainer: str, title: str) -> None:
             click.echo(f"The run is in {made.report.folder}: holter check {made.report.folder}")
 
     run.help = f"{title}, as CONFIG says (YAML); --NAME VALUE overrides it."
-    run.config = config  # type: ignore[attr-defined]
+    run.config = config
     command.add_command(run)
 
 

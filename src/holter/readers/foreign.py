@@ -32,11 +32,6 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"\x80\x04", "a pickle, which is never opened because it can run code", "Save the values as JSON lines."),
     (b"\x80\x05", "a pickle, which is never opened because it can run code", "Save the values as JSON lines."),
     (b"\x7fELF", "a program", "Give the log that it wrote."),
-    (
-        b":W&B",
-        "a .wandb file, which is not read yet",
-        "Export the run's history: `wandb sync` it and download the CSV, or `run.scan_history()` to JSON lines.",
-    ),
 )
 _CODE = re.compile(
     r"^(?:#!|import \w|from [\w.]+ import |def \w+\(|class \w+|#include|package \w|const \w|function \w|use \w+::|@\w+\()",

@@ -9,6 +9,7 @@ from holter import discovery, readers
 from holter.errors import UnreadableLogError
 from holter.readers.base import Reader
 from holter.readers.foreign import foreign
+from holter.readers.plausibility import NotALogError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +61,7 @@ def read(source: Source) -> list[RawLog]:
     """The logs in `source`, by the first reader that recognises it and can read it.
 
     Raises:
-        UnreadableLogError: When none can; the reason is that of the surest reader.
+        UnreadableLogError: When none can; the reason is that of the surest reader, of those that found a log in it if any did.
     """
     head = source.head()
     if not head.strip():
@@ -70,7 +71,8 @@ def read(source: Source) -> list[RawLog]:
         try:
             found = list(reader.read(source))
         except UnreadableLogError as error:
-            first = first or error
+            if first is None or (isinstance(first, NotALogError) and not isinstance(error, NotALogError)):
+                first = error
             continue
         if found:
             return found

@@ -167,7 +167,7 @@ class Table:
         self._flush()
         shared: dict[tuple[int, ...], NDArray[np.int64]] = {}
         names = [k for k in self._order if k in self._parts] + [k for k in self._parts if k not in self._order]
-        return {_printable(key): _joined(self._parts[key], shared) for key in names}
+        return {_printable(key): joined(self._parts[key], shared) for key in names}
 
     def lines(self) -> NDArray[np.int64]:
         """1-based line of each row."""
@@ -226,7 +226,7 @@ def _block(rows: Sequence[Sequence[object]]) -> NDArray[np.float64] | None:
         return None
 
 
-def _joined(parts: list[Part], shared: dict[tuple[int, ...], NDArray[np.int64]]) -> RawColumn:
+def joined(parts: Sequence[Part], shared: dict[tuple[int, ...], NDArray[np.int64]]) -> RawColumn:
     """One column of its parts, by row; the newest value of a row wins. Equal arrays of rows are shared between columns."""
     ats = [p[0] for p in parts]
     identity = tuple(id(a) for a in ats)

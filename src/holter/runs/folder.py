@@ -17,7 +17,7 @@ from holter.errors import UnreadableLogError
 from holter.readers.base import GatheringReader, Reader, Skipped, Source
 from holter.readers.registry import readers_for
 
-PREFERENCE = ("run-folder", "trainer-state", "jsonl", "tensorboard", "json", "csv")
+PREFERENCE = ("run-folder", "trainer-state", "jsonl", "wandb", "tensorboard", "json", "csv")
 """Readers, the one whose files hold most of a run first; the others after them, by their priority."""
 TAKES_ANY_TEXT = 900
 """Priority from which on a reader is not believed by a file's name alone: a console's output is a ``.txt`` too."""

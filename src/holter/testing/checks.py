@@ -80,9 +80,14 @@ def _words(check: Callable[..., object]) -> str:
 
 def _holds(cls: type[Detector], check: Callable[..., list[str]]) -> list[str]:
     """Whether a property holds on wild and on made runs."""
-    wrong = [c for run in wild_runs(cls, WILD_RUNS) for c in check(cls, run)]
-    for run in made_runs():
-        wrong += check(cls, run, run.steps[6::19].tolist()) if check is agrees_live else check(cls, run)
+    wrong = []
+    for number, run in enumerate([*wild_runs(cls, WILD_RUNS), *made_runs()]):
+        more = [run.steps[6::19].tolist()] if check is agrees_live and number >= WILD_RUNS else []
+        try:
+            wrong += check(cls, run, *more)
+        except Exception as error:
+            columns = {k: list(zip(s.steps.tolist(), s.values.tolist(), strict=True)) for k, s in run.series.items()}
+            raise AssertionError(f"{cls.name} raises {error!r} on {columns}"[:2000]) from error
     return wrong
 
 
@@ -92,11 +97,11 @@ def _declaration(cls: type[Detector]) -> list[str]:
         wrong.append(f"name {cls.name!r} is not kebab-case")
     if not CODE.fullmatch(cls.code):
         wrong.append(f"code {cls.code!r} is not capitals and three or four digits")
-    if not (dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen):  # type: ignore[attr-defined]
-        wrong.append("it is not a frozen dataclass, so it could hold state")
+    if "__dataclass_params__" not in vars(cls):
+        wrong.append("it is not declared as @dataclass(frozen=True, kw_only=True), so its limits cannot be set")
     unknown = {c for need in cls.needs for c in need.concepts} | set(cls.uses)
     wrong += [f"no signal measures the concept {c!r}" for c in sorted(unknown - set(concepts()))]
-    page = cls.page()
+    page = inspect.getdoc(inspect.getmodule(cls)) or ""
     places = [page.find(f"## {heading}") for heading in HEADINGS]
     if min(places) < 0 or places != sorted(places):
         wrong.append(f"the module's docstring lacks one of the headings {', '.join(HEADINGS)}, or their order")

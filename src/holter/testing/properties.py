@@ -1,4 +1,7 @@
-"""What must hold of a detector whatever the run. Each property is a function of both that returns complaints, none when it holds."""
+"""What must hold of a detector whatever the run.
+
+Each property is a function of a detector and a run that returns complaints: none when it holds.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,7 @@ def scales_with_steps(cls: type[Detector], run: Run) -> list[str]:
 def ignores_strangers(cls: type[Detector], run: Run) -> list[str]:
     """Neither the order of the columns nor a column that nobody knows changes anything."""
     stranger = Unknown("my/own", np.arange(len(run)), np.full(len(run), 31.0))
-    other = dataclasses.replace(run, series=dict(reversed(run.series.items())), unknown={"my/own": stranger})
+    other = dataclasses.replace(run, series=dict(reversed(list(run.series.items()))), unknown={"my/own": stranger})
     before, after = repr(said(cls, run)), repr(said(cls, other))
     return [] if before == after else [f"{cls.name}: another order and a strange column turn {before} into {after}"]
 

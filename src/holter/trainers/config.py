@@ -56,7 +56,7 @@ def checked(cls: C) -> C:
         plain(self, *args, **kwargs)
 
     init.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
-    cls.__init__ = init  # type: ignore[assignment]
+    cls.__init__ = init  # type: ignore[method-assign]
     return cls
 
 
@@ -89,7 +89,7 @@ class OnPolicyConfig(TrainingArguments):
         "max_length": "max_completion_length",
     }
 
-    report_to: None | str | list[str] = field(
+    report_to: str | list[str] | None = field(
         default=None,
         metadata={
             "help": "Trackers: 'holter' (the run folder, default), 'tensorboard', 'wandb', any that transformers integrates, "
@@ -98,7 +98,9 @@ class OnPolicyConfig(TrainingArguments):
     )
     logging_dir: str | None = field(
         default=None,
-        metadata={"help": "Folder of TensorBoard's event files. Without report_to it adds 'tensorboard' to the default."},
+        metadata={
+            "help": "Folder of TensorBoard's event files. Without report_to it adds 'tensorboard' to the default."
+        },
     )
     run_dir: str | None = field(
         default=None, metadata={"help": "The run folder. Default: <output_dir>/holter, numbered if it is taken."}
@@ -112,13 +114,16 @@ class OnPolicyConfig(TrainingArguments):
     logging_steps: float = field(default=1, metadata={"help": "Log every so many optimizer steps."})
     logging_nan_inf_filter: bool = field(
         default=False,
-        metadata={"help": "Leave NaN and infinite losses out of the loss of transformers' summary. Rows have them anyway."},
+        metadata={
+            "help": "Leave NaN and infinite losses out of the loss of transformers' summary. Rows have them anyway."
+        },
     )
     bf16: bool | None = field(
         default=None, metadata={"help": "bfloat16 mixed precision. Default: where an accelerator supports it."}
     )
     remove_unused_columns: bool | None = field(
-        default=False, metadata={"help": "Keep only 'prompt'. Reward functions get the other columns, so usually False."}
+        default=False,
+        metadata={"help": "Keep only 'prompt'. Reward functions get the other columns, so usually False."},
     )
     eval_on_start: bool | None = field(
         default=None, metadata={"help": "Evaluate before the first step. Default: whenever there is evaluation."}
@@ -143,7 +148,8 @@ class OnPolicyConfig(TrainingArguments):
     )
 
     temperature: float = field(
-        default=1.0, metadata={"help": "Sampling temperature; log-probabilities and entropy are at this temperature too."}
+        default=1.0,
+        metadata={"help": "Sampling temperature; log-probabilities and entropy are at this temperature too."},
     )
     top_p: float = field(default=1.0, metadata={"help": "Sample from the likeliest tokens of this total probability."})
     top_k: int | None = field(default=0, metadata={"help": "Sample from so many likeliest tokens; 0: from all."})
@@ -159,11 +165,14 @@ class OnPolicyConfig(TrainingArguments):
 
     reward_weights: list[float] | None = field(
         default=None,
-        metadata={"help": "Weight of each reward function, default 1. With weight 0 it is logged as evidence, not trained on."},
+        metadata={
+            "help": "Weight of each reward function, default 1. With weight 0 it is logged as evidence, not trained on."
+        },
     )
 
     log_completions: bool = field(
-        default=False, metadata={"help": "Print completions at logged steps, and send all of them to trackers with tables."}
+        default=False,
+        metadata={"help": "Print completions at logged steps, and send all of them to trackers with tables."},
     )
     num_completions_to_print: int | None = field(
         default=None, metadata={"help": "How many completions log_completions prints. Default: all."}
@@ -185,7 +194,9 @@ class OnPolicyConfig(TrainingArguments):
             SettingsError: For values out of range and settings that contradict each other.
         """
         self._check()
-        asked = self.report_to if self.report_to is not None else ["holter", *(["tensorboard"] if self.logging_dir else [])]
+        asked = (
+            self.report_to if self.report_to is not None else ["holter", *(["tensorboard"] if self.logging_dir else [])]
+        )
         integrated = set(get_available_reporting_integrations()) - set(all_trackers())
         ours, theirs = chosen(asked, foreign=integrated)
         if self.logging_dir is not None and all(t.name != "tensorboard" for t in ours):
@@ -193,7 +204,9 @@ class OnPolicyConfig(TrainingArguments):
                 "logging_dir is the folder of TensorBoard's files: add 'tensorboard' to report_to, or leave it out"
             )
         if self.bf16 is None:
-            self.bf16 = not self.fp16 and not self.use_cpu and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+            self.bf16 = (
+                not self.fp16 and not self.use_cpu and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+            )
         if self.eval_on_start is None:
             self.eval_on_start = str(getattr(self.eval_strategy, "value", self.eval_strategy)) != "no"
         self.report_to = "none"

@@ -42,7 +42,8 @@ class Decoder:
         fused = sum(p.numel() * p.element_size() for p in model.parameters()) <= FUSED_BYTES
         self.layers = [_Layer(layer, fused=fused) for layer in inner.layers]
         self.length = int(cache.get_seq_length())
-        self.keys, self.values = [], []
+        self.keys: list[Tensor] = []
+        self.values: list[Tensor] = []
         for held in cache.layers:
             rows, heads, length, width = held.keys.shape
             for store, given in ((self.keys, held.keys), (self.values, held.values)):

@@ -68,7 +68,7 @@ class Evaluation:
         out: dict[str, float] = {}
         with self.trainer.clock("eval"):
             given = prompts if prompts is not None else self.prompts
-            for name, rows in (given.items() if isinstance(given, dict) else [("", given)]):
+            for name, rows in given.items() if isinstance(given, dict) else [("", given)]:
                 if rows is not None:
                     found = self._held_out([dict(r) for r in rows])
                     out |= {f"{name}_{key}" if name else key: value for key, value in found.items()}
@@ -167,7 +167,8 @@ class Evaluation:
         prompts = [row["prompt"] for row in rows]
         said = [row[side][-1]["content"] if isinstance(row[side], list) else row[side] for row in rows]
         completions = [
-            [{"role": "assistant", "content": s}] if is_conversation(p) else s for p, s in zip(prompts, said, strict=True)
+            [{"role": "assistant", "content": s}] if is_conversation(p) else s
+            for p, s in zip(prompts, said, strict=True)
         ]
         ids = [list(self.trainer.tokens.tokenizer(text=s, add_special_tokens=False)["input_ids"]) for s in said]
         names = [n for n in rows[0] if n not in ("prompt", "chosen", "rejected", "completion", "completion_ids")]

@@ -116,10 +116,13 @@ class GRPOTrainer(OnPolicyTrainer):
         )
         self.group_size = args.num_generations
         self.group_size_eval = args.num_generations_eval or args.num_generations
-        self.generation_size = args.generation_batch_size
-        self.parts = args.steps_per_generation
+        self.generation_size = args.generation_batch_size or 0
+        self.parts = args.steps_per_generation or 1
         self.passes = args.num_iterations
-        self.clip_low, self.clip_high = args.epsilon, args.epsilon_high if args.epsilon_high is not None else args.epsilon
+        self.clip_low, self.clip_high = (
+            args.epsilon,
+            args.epsilon_high if args.epsilon_high is not None else args.epsilon,
+        )
         # With one optimizer step a generation the policy that is trained is the one that sampled: every ratio is 1.
         self.on_policy = args.gradient_accumulation_steps % (self.parts * self.passes) == 0
         self.liger = LigerLoss(self) if args.use_liger_loss else None
@@ -141,7 +144,7 @@ class GRPOTrainer(OnPolicyTrainer):
         # A group may be spread over processes.
         everyones = self.accelerator.gather(rewards)
         mine = slice(self.accelerator.process_index * len(rows), (self.accelerator.process_index + 1) * len(rows))
-        advantages = group_relative(everyones, self.group_size, args.scale_rewards)[mine]
+        advantages = group_relative(everyones, self.group_size, str(args.scale_rewards))[mine]
         columns = {"advantages": advantages}
         if not self.on_policy:
             columns["old_logprobs"] = completions.logprobs
@@ -151,7 +154,9 @@ class GRPOTrainer(OnPolicyTrainer):
                 columns["ref_logprobs"] = self.reference_logprobs(prompts, completions.tokens)
         lengths = [len(tokens) for tokens in completions.tokens]
         kept = [ended or not args.mask_truncated_completions for ended in completions.ended]
-        trained_tokens = torch.tensor(float(sum(n for n, k in zip(lengths, kept, strict=True) if k)), device=args.device)
+        trained_tokens = torch.tensor(
+            float(sum(n for n, k in zip(lengths, kept, strict=True) if k)), device=args.device
+        )
         window = min(args.gradient_accumulation_steps, self.parts)
         self._measure_completions(prompts, completions)
         self._measure_rewards(scores, rewards, everyones, advantages)
@@ -191,14 +196,14 @@ class GRPOTrainer(OnPolicyTrainer):
             if args.use_bias_correction_kl:
                 kl = kl * ratio
             token_loss = token_loss + args.beta * kl
-        loss = self._averaged(token_loss, mask, batch)
+        loss = self._averaged(token_loss, mask)
         self._measure_loss(batch, logprobs, old_logprobs, entropy, kl, ratio, capped)
         if args.entropy_coef:
             self.metrics.record("loss/policy_avg", loss.detach(), 0)
             loss = loss - args.entropy_coef * self._by_token(entropy, mask)
         return loss
 
-    def _averaged(self, token_loss: Tensor, mask: Tensor, batch: MicroBatch) -> Tensor:
+    def _averaged(self, token_loss: Tensor, mask: Tensor) -> Tensor:
         """Losses of tokens as one number: this micro-batch's share of an optimizer step's loss."""
         shares = self.current_gradient_accumulation_steps
         if self.args.loss_type == "dapo":

@@ -32,7 +32,8 @@ class GRPOConfig(OnPolicyConfig):
     )
     max_completion_length: int = field(default=512, metadata={"help": "Most tokens of a completion."})
     generation_batch_size: int | None = field(
-        default=None, metadata={"help": "Completions of one generation, over all processes. Or set steps_per_generation."}
+        default=None,
+        metadata={"help": "Completions of one generation, over all processes. Or set steps_per_generation."},
     )
     steps_per_generation: int | None = field(
         default=None,
@@ -45,7 +46,9 @@ class GRPOConfig(OnPolicyConfig):
     use_bias_correction_kl: bool = field(
         default=True, metadata={"help": "Weigh the KL by the importance ratio, which makes it unbiased off-policy."}
     )
-    epsilon: float = field(default=0.2, metadata={"help": "Clip range of the ratio below 1, and above unless epsilon_high."})
+    epsilon: float = field(
+        default=0.2, metadata={"help": "Clip range of the ratio below 1, and above unless epsilon_high."}
+    )
     epsilon_high: float | None = field(default=None, metadata={"help": "Clip range of the ratio above 1."})
     delta: float | None = field(
         default=None, metadata={"help": "Cap of the ratio where the advantage is negative; above 1 + epsilon_high."}
@@ -54,7 +57,8 @@ class GRPOConfig(OnPolicyConfig):
         default="token", metadata={"help": "Ratio by 'token', or one a 'sequence' (GSPO)."}
     )
     scale_rewards: str | bool = field(
-        default="group", metadata={"help": "Divide advantages by the spread of the 'group', of the 'batch', or by 'none'."}
+        default="group",
+        metadata={"help": "Divide advantages by the spread of the 'group', of the 'batch', or by 'none'."},
     )
     loss_type: str = field(
         default="dapo",
@@ -77,7 +81,8 @@ class GRPOConfig(OnPolicyConfig):
         Raises:
             SettingsError: When they do not.
         """
-        self.scale_rewards = {True: "group", False: "none"}.get(self.scale_rewards, self.scale_rewards)  # type: ignore[call-overload]
+        if isinstance(self.scale_rewards, bool):
+            self.scale_rewards = "group" if self.scale_rewards else "none"
         self._one_of("scale_rewards", SCALES)
         self._one_of("loss_type", LOSS_TYPES)
         self._one_of("importance_sampling_level", LEVELS)
@@ -94,7 +99,9 @@ class GRPOConfig(OnPolicyConfig):
         if self.generation_batch_size is None:
             self.steps_per_generation = self.steps_per_generation or self.gradient_accumulation_steps
             self.generation_batch_size = per_step * self.steps_per_generation
-        elif self.steps_per_generation is not None and self.generation_batch_size != per_step * self.steps_per_generation:
+        elif (
+            self.steps_per_generation is not None and self.generation_batch_size != per_step * self.steps_per_generation
+        ):
             raise SettingsError(
                 f"GRPOConfig: generation_batch_size={self.generation_batch_size} and steps_per_generation="
                 f"{self.steps_per_generation} contradict each other ({per_step} completions a step): set one of them"
@@ -121,7 +128,10 @@ class GRPOConfig(OnPolicyConfig):
         high = self.epsilon_high if self.epsilon_high is not None else self.epsilon
         wrong = [
             (self.num_iterations < 1, f"num_iterations must be at least 1, not {self.num_iterations}"),
-            (self.max_completion_length < 1, f"max_completion_length must be at least 1, not {self.max_completion_length}"),
+            (
+                self.max_completion_length < 1,
+                f"max_completion_length must be at least 1, not {self.max_completion_length}",
+            ),
             (self.beta < 0, f"beta must not be negative, not {self.beta}"),
             (self.epsilon < 0 or high < 0, "epsilon and epsilon_high must not be negative"),
             (

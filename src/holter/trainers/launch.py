@@ -211,7 +211,11 @@ def _typed(config_class: Any, settings: Mapping[str, Any]) -> dict[str, Any]:  #
 
 
 def _as(hint: Any, value: Any, name: str) -> Any:  # noqa: ANN401
-    kinds = set(typing.get_args(hint)) if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union else {hint}
+    kinds = (
+        set(typing.get_args(hint))
+        if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
+        else {hint}
+    )
     if isinstance(value, str) and str not in kinds and kinds & {float, int}:
         try:
             number = float(value)

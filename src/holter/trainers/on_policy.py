@@ -20,8 +20,15 @@ from holter.errors import SettingsError
 from holter.trainers.buffer import Rollout
 from holter.trainers.clock import Clock
 from holter.trainers.evaluation import Evaluation
-from holter.trainers.models import as_reference, end_tokens, frozen_copy, is_adapted, load_policy, load_tokenizer
-from holter.trainers.models import without_dropout
+from holter.trainers.models import (
+    as_reference,
+    end_tokens,
+    frozen_copy,
+    is_adapted,
+    load_policy,
+    load_tokenizer,
+    without_dropout,
+)
 from holter.trainers.prompts import GenerationBatches, PromptStream, PromptTokenizer
 from holter.trainers.reporting import Progress, Report
 from holter.trainers.rewards import Rewards, Texts
@@ -47,6 +54,9 @@ class OnPolicyTrainer(Trainer):
 
     algorithm = ""
     args: OnPolicyConfig
+    control: Any
+    state: Any
+    _globalstep_last_logged: int
 
     def __init__(
         self,
@@ -256,9 +266,7 @@ class OnPolicyTrainer(Trainer):
             if self.rollout is None or self.micro_steps % (self.parts * self.passes) == 0:
                 self._extra = {}
                 self.rollout = self.collect(inputs)
-            batch = self.rollout.part(
-                self.micro_steps % self.parts, pad=self.sampling.pad, step=self.state.global_step
-            )
+            batch = self.rollout.part(self.micro_steps % self.parts, pad=self.sampling.pad, step=self.state.global_step)
             with self.clock("time/forward"), self.compute_loss_context_manager():
                 loss = self.loss(model, batch)
             with self.clock("time/backward"):
@@ -278,7 +286,7 @@ class OnPolicyTrainer(Trainer):
             )
         self.metrics.record("loss", 0.0, 1 / self.accelerator.num_processes)
 
-    def _maybe_log_save_evaluate(self, tr_loss: Tensor, grad_norm: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+    def _maybe_log_save_evaluate(self, tr_loss: Tensor, grad_norm: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401, ARG002
         """Log with one look at the device; evaluating and saving are transformers' own."""
         if self.control.should_log and self.state.global_step > self._globalstep_last_logged:
             steps = self.state.global_step - self._globalstep_last_logged
@@ -328,7 +336,10 @@ class OnPolicyTrainer(Trainer):
     # Evaluation.
 
     def evaluate(
-        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"  # noqa: ANN401, ARG002
+        self,
+        eval_dataset: Any = None,  # noqa: ANN401
+        ignore_keys: Any = None,  # noqa: ANN401, ARG002
+        metric_key_prefix: str = "eval",
     ) -> dict[str, float]:
         """Evidence beside the proxy; see `Evaluation`. Logged, and returned with the prefix of transformers."""
         found = self.evaluation(eval_dataset)
@@ -419,7 +430,7 @@ class _Lifecycle(TrainerCallback):
         self._timed.__exit__(None, None, None)
 
 
-class _Prompts(DataLoader):  # type: ignore[type-arg]
+class _Prompts(DataLoader):
     """A loader whose order can be told the epoch."""
 
     def set_epoch(self, epoch: int) -> None:

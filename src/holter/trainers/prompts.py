@@ -54,8 +54,8 @@ class PromptTokenizer:
         if is_conversation(prompt):
             tokens = self.tokenizer.apply_chat_template(
                 prompt,
-                add_generation_prompt=prompt[-1]["role"] != "assistant",  # type: ignore[index,call-overload]
-                continue_final_message=prompt[-1]["role"] == "assistant",  # type: ignore[index,call-overload]
+                add_generation_prompt=prompt[-1]["role"] != "assistant",  # type: ignore[index]
+                continue_final_message=prompt[-1]["role"] == "assistant",  # type: ignore[index]
                 tokenize=True,
                 return_dict=True,
                 **self.template,
@@ -77,7 +77,7 @@ class PromptTokenizer:
     def joined(self, prompt: Prompt, completion: Any, tokenizer: PreTrainedTokenizerBase) -> str:  # noqa: ANN401
         """Prompt and completion as one text, by the template of `tokenizer` for conversations."""
         if is_conversation(prompt):
-            return str(tokenizer.apply_chat_template([*prompt, *completion], tokenize=False, **self.template))  # type: ignore[arg-type]
+            return str(tokenizer.apply_chat_template([*prompt, *completion], tokenize=False, **self.template))
         return f"{prompt}{completion}"
 
 
@@ -90,7 +90,16 @@ class GenerationBatches:
     """
 
     def __init__(
-        self, rows: int, *, group: int, batch: int, repeats: int, shuffle: bool, seed: int, rank: int = 0, ranks: int = 1
+        self,
+        rows: int,
+        *,
+        group: int,
+        batch: int,
+        repeats: int,
+        shuffle: bool,
+        seed: int,
+        rank: int = 0,
+        ranks: int = 1,
     ) -> None:
         """Sample from `rows` rows.
 
@@ -133,7 +142,7 @@ class GenerationBatches:
                 yield repeated[self.mine]
 
 
-class PromptStream(torch.utils.data.IterableDataset):  # type: ignore[type-arg]
+class PromptStream(torch.utils.data.IterableDataset):
     """Like `GenerationBatches`, of a dataset that can only be gone through in order: batches of rows."""
 
     def __init__(self, rows: Any, *, group: int, batch: int, repeats: int, rank: int, ranks: int) -> None:  # noqa: ANN401

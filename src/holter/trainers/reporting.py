@@ -30,7 +30,19 @@ if TYPE_CHECKING:
     from holter.trainers.config import OnPolicyConfig
 
 _TURN = re.compile(r"#\d+$")
-_KINDS = {k.name: k for k in (fold.MEAN, fold.SUM, fold.MIN, fold.MAX, fold.VARIANCE, fold.DEVIATION, fold.LAST, fold.EXPLAINED_VARIANCE)}
+_KINDS = {
+    k.name: k
+    for k in (
+        fold.MEAN,
+        fold.SUM,
+        fold.MIN,
+        fold.MAX,
+        fold.VARIANCE,
+        fold.DEVIATION,
+        fold.LAST,
+        fold.EXPLAINED_VARIANCE,
+    )
+}
 
 
 class Measures(Recorder):
@@ -187,7 +199,7 @@ class Integration:
         self.callback = INTEGRATION_TO_CALLBACK[name]()
         self.trainer = trainer
 
-    def open(self, manifest: Manifest) -> None:
+    def open(self, manifest: Manifest) -> None:  # noqa: ARG002
         """Let the integration set itself up."""
         self.callback.on_train_begin(*self._told(self.trainer.state.global_step), model=self.trainer.model)
 

@@ -120,7 +120,8 @@ class Rewards:
             for k, result in zip(waiting, _together(list(waiting.values())), strict=True):
                 columns[k] = result
         found = [
-            c if isinstance(c, torch.Tensor) and c.device == device and c.dim() == 1 and c.is_floating_point()
+            c
+            if isinstance(c, torch.Tensor) and c.device == device and c.dim() == 1 and c.is_floating_point()
             else _numbers(c, name, len(texts.completions)).to(device)
             for c, name in zip(columns, self.names, strict=True)
         ]
@@ -137,9 +138,7 @@ class Rewards:
 
     @torch.no_grad()
     def _scores(self, model: Any, tokenizer: Any, texts: Texts, device: torch.device) -> Tensor:  # noqa: ANN401
-        joined = [
-            self.tokens.joined(p, c, tokenizer) for p, c in zip(texts.prompts, texts.completions, strict=True)
-        ]
+        joined = [self.tokens.joined(p, c, tokenizer) for p, c in zip(texts.prompts, texts.completions, strict=True)]
         parts = []
         for first in range(0, len(joined), self.batch):
             inputs = tokenizer(
@@ -225,7 +224,9 @@ def _tokenizer(function: Any, given: Any, args: OnPolicyConfig) -> Any:  # noqa:
         return None
     tokenizer = given
     if tokenizer is None:
-        tokenizer = AutoTokenizer.from_pretrained(function.config._name_or_path, trust_remote_code=args.trust_remote_code)
+        tokenizer = AutoTokenizer.from_pretrained(
+            function.config._name_or_path, trust_remote_code=args.trust_remote_code
+        )
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     # The model reads its score at the last token that is no padding, so it has to know which is.

@@ -139,7 +139,8 @@ def _sample(
     logprobs = torch.zeros((rows, sampling.max_tokens), device=device)
     running, ended = torch.arange(rows, device=device), torch.zeros(rows, dtype=torch.bool, device=device)
     ended_all = ended.clone()
-    first, news = 0, []
+    first = 0
+    news: list[tuple[Tensor, Tensor]] = []
 
     def settle() -> None:
         """Write what was sampled since the completions that run were last settled."""
@@ -203,7 +204,9 @@ def _allowed(logits: Tensor, sampling: Sampling, seen: Tensor | None) -> Tensor:
     if sampling.top_p < 1:
         ordered, order = logits.sort(-1, descending=True)
         before = ordered.softmax(-1).cumsum(-1) - ordered.softmax(-1)
-        logits = logits.masked_fill((before >= sampling.top_p).scatter(-1, order, before >= sampling.top_p), float("-inf"))
+        logits = logits.masked_fill(
+            (before >= sampling.top_p).scatter(-1, order, before >= sampling.top_p), float("-inf")
+        )
     probabilities = logits.softmax(-1)
     if sampling.min_p:
         probabilities = probabilities.where(probabilities >= sampling.min_p * probabilities.amax(-1, keepdim=True), 0.0)

@@ -28,6 +28,7 @@ guide to PPO calls 0 to 10 nats a sequence ideal. Gao et al. (2022) for what fol
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -54,15 +55,25 @@ SHORT = 5
 
 
 def kl_target(run: Run) -> float | None:
-    """The KL target of the configuration; None when there is none."""
-    for key in TARGETS:
-        value = run.config.get(key)
-        if isinstance(value, int | float) and value > 0:
-            return float(value)
-    value = run.config.get("target")
-    if isinstance(value, int | float) and value > 0 and run.config.get("adap_kl_ctrl"):
-        return float(value)
-    return None
+    """The KL target of the configuration, flat or nested; None when there is none."""
+    values = [
+        _looked_up(run.config, key)
+        for key in TARGETS
+        if _looked_up(run.config, key.replace("target_kl", "type"))
+        != "fixed"  # then the target is a default nobody uses
+    ]
+    if run.config.get("adap_kl_ctrl"):
+        values.append(run.config.get("target"))
+    return next((float(v) for v in values if isinstance(v, int | float) and v > 0), None)
+
+
+def _looked_up(config: Mapping[str, object], path: str) -> object:
+    """A value under a dotted path, whether the dots are part of one key or lead through mappings."""
+    if path in config:
+        return config[path]
+    head, _, rest = path.partition(".")
+    inner = config.get(head)
+    return _looked_up(inner, rest) if rest and isinstance(inner, Mapping) else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,7 +83,7 @@ def bad_series(
         bad = ~np.isfinite(s.values)
         if bad.any():
             found.append(Bad(s, bad, len(bad) if bad.all() else int(np.argmin(bad))))
-    return found
+    return sorted(found, key=lambda b: b.series.key)
 
 
 def flags(bads: Iterable[Bad], rows: int) -> NDArray[np.bool_]:

@@ -148,6 +148,8 @@ def _reward(run: Run) -> Callable[[Series], NDArray[np.bool_]]:
 
 
 def _entropy(s: Series) -> NDArray[np.bool_]:
+    if s.unit == Unit.NATS_PER_SEQUENCE:  # moves with the length of the completions
+        return np.zeros(len(s), bool)
     x = np.maximum(s.values, 1e-6)
     out = leaves_level(x, factor=2.5, up=False, extreme=1.2) | leaves_level(x, factor=1.5, extreme=1.1)
     base = early_base(x)

@@ -150,26 +150,33 @@ class PolicyNotUpdating(Detector):
         )
 
     def _no_step(self, run: Run, kl: Series | None, step: Series | None) -> Finding | None:
-        """Updates whose approximate KL is rounding noise."""
-        if step is None or not len(step) or not np.all(np.abs(step.values) < self.nothing):
+        """Updates whose approximate KL is rounding noise, from the first one on."""
+        if step is None or not len(step):
             return None
-        exact = not step.values.any()
-        if exact and (len(step) < self.rows or kl is None):
+        size = np.abs(step.values)
+        streak = len(step) if (size < self.nothing).all() else int(np.argmax(size >= self.nothing))
+        known = kl is not None and len(kl) > 0
+        enough = self.rows if known or not size[:1].any() else 1
+        if streak < enough or (not known and not size[0]):
             return None
-        if kl is not None and len(kl):
+        row = int(step.at[enough - 1])
+        last, beside = streak - 1, []
+        if kl is not None and known:
             tiny = self.tiny_sequence if kl.unit == Unit.NATS_PER_SEQUENCE else self.tiny_token
-            if float(np.max(np.abs(kl.values))) > tiny:
+            moved = np.flatnonzero(np.abs(kl.values) > tiny)
+            if len(moved) and kl.at[moved[0]] <= row:
                 return None
-        if not self._signal(run, int(step.at[-1])):
+            last = min(last, int(np.searchsorted(step.at, kl.at[moved[0]])) - 1) if len(moved) else last
+            beside = [self._beside(kl, "it has not moved from the reference either")]
+        if not self._signal(run, row):
             return None
-        beside = [self._beside(kl, "it has not moved from the reference either")] if kl is not None and len(kl) else []
         return self._say(
             run,
             step,
-            f"{step.metric} is {number(float(np.max(np.abs(step.values))))} at most: updates of no size",
-            raised=0,
-            last=len(step) - 1,
-            grave=bool(beside) and len(step) >= self.rows,
+            f"{step.metric} is {number(float(np.max(size[: last + 1])))} at most: updates of no size",
+            raised=enough - 1,
+            last=last,
+            grave=bool(beside) and last == len(step) - 1,
             beside=beside,
         )
 

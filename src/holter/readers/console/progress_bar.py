@@ -67,9 +67,9 @@ class ProgressBars:
                 steps = self._completed(seen, total)
                 if _evenly_apart(steps[regular]):
                     return steps
-            steps = _filled_in(self._side(self._after, total), regular)
-            if steps is not None:
-                return steps
+            filled = _filled_in(self._side(self._after, total), regular)
+            if filled is not None:
+                return filled
         return None
 
     def _side(self, seen: Mapping[int, list[float]], total: int) -> NDArray[np.float64]:
@@ -85,6 +85,8 @@ class ProgressBars:
 
 
 _FEWEST = 3
+_MOST_STARTS = 0.1
+"""Share of the rows at which a new run may begin."""
 
 
 def _filled_in(steps: NDArray[np.float64], regular: NDArray[np.bool_]) -> NDArray[np.float64] | None:
@@ -114,4 +116,5 @@ def _evenly_apart(steps: NDArray[np.float64]) -> bool:
     odd = int(np.count_nonzero(rising % interval))
     starts = 1 + int(np.count_nonzero(apart < 0))
     # The first step and the last one may be logged out of turn, in every run of the text.
-    return odd <= 2 * starts and 2 * np.count_nonzero(rising == interval) > len(rising) and (apart < 0).mean() < 0.1
+    mostly = 2 * int(np.count_nonzero(rising == interval)) > len(rising)
+    return odd <= 2 * starts and mostly and float((apart < 0).mean()) < _MOST_STARTS

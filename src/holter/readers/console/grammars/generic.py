@@ -20,9 +20,12 @@ _LINE_ITEM = re.compile(
     rf"(?P<key>{_NAME})\s*(?:[:=]|\s)\s*(?P<value>{NUMBER})(?P<percent>%?)(?=[\s,;|)\]}}/]|$)", re.ASCII
 )
 _STEP = re.compile(
-    r"\b(?:(?:global|train|training|optimizer)[ _]?)?(?:step|iter(?:ation)?|update|episode)s?[ :=#\[(]*(?P<step>\d+)\b", re.IGNORECASE
+    r"\b(?:(?:global|train|training|optimizer)[ _]?)?(?:step|iter(?:ation)?|update|episode)s?[ :=#\[(]*(?P<step>\d+)\b",
+    re.IGNORECASE,
 )
 _BLOCK_ITEM = rf"^\s*[-*•]?\s*(?P<key>{_NAME})\s*[:=]\s*(?P<value>{NUMBER})\s*$"
+_FEWEST = 2
+"""Metrics of a row."""
 
 
 def _line(body: str) -> Values:
@@ -44,7 +47,7 @@ def _line(body: str) -> Values:
 
 def _believed(found: Values) -> None:
     metrics = [k for k in found if not is_axis(k)]
-    if len(metrics) < 2 or not any(is_training_metric(k) for k in metrics) and not sum(map(is_reward, metrics)):
+    if len(metrics) < _FEWEST or not any(is_training_metric(k) or is_reward(k) for k in metrics):
         raise ValueError("no metrics of training in it")
 
 

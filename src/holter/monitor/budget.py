@@ -1,0 +1,53 @@
+"""How often the monitor looks: as often as it can afford.
+
+A look costs what ``holter check`` costs on the record so far, from tens of milliseconds to seconds. Looking at every row
+of a long run would be quadratic; looking at every hundredth would be blind at the start, where runs blow up. So looks are
+paid for: every row brings a little time, every second of training a small share of itself, and a start-up credit lets a
+run be watched row by row while it is short. Steps of seconds are looked at one by one; steps of milliseconds are looked
+at ever more rarely.
+"""
+
+from __future__ import annotations
+
+PER_ROW = 0.5e-3
+"""Seconds of looking that a row brings, whatever it took to make."""
+SHARE = 0.02
+"""Share of the wall-clock time of training that may be spent looking."""
+CREDIT = 10.0
+"""Seconds of looking at the start."""
+MOST = 30.0
+"""Seconds of looking that can be saved up."""
+
+
+class Budget:
+    """Time for looks: earned by rows and by the clock, spent by looking."""
+
+    def __init__(
+        self, now: float, *, per_row: float = PER_ROW, share: float = SHARE, credit: float = CREDIT, most: float = MOST
+    ) -> None:
+        """Begin at `now` with `credit`.
+
+        Args:
+            now: Monotonic time, seconds.
+            per_row: Seconds that a row brings at least.
+            share: Share of the time between rows that it brings where that is more.
+            credit: Seconds at the start.
+            most: Most seconds that can be saved up.
+        """
+        self._per_row, self._share, self._most = per_row, share, most
+        self._held, self._then, self._price = credit, now, 0.0
+
+    @property
+    def affordable(self) -> bool:
+        """Whether another look as dear as the last one is paid for."""
+        return self._held >= self._price
+
+    def earn(self, now: float, rows: int = 1) -> None:
+        """`rows` came in until `now`."""
+        gained = max(rows * self._per_row, self._share * (now - self._then))
+        self._held, self._then = min(self._held + gained, self._most), now
+
+    def spend(self, seconds: float) -> None:
+        """A look took so long; one that could not be afforded is paid for by later rows."""
+        self._held -= seconds
+        self._price = seconds

@@ -1,0 +1,237 @@
+"""The monitor's thread: rows in, alerts out, training never waits."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from holter.findings.diagnosis import Diagnosis, diagnose
+from holter.monitor.alerts import Alert, Ledger
+from holter.monitor.budget import Budget
+from holter.monitor.growing import GrowingLog
+from holter.monitor.stopping import Stop, StopRule
+from holter.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from holter.store.manifest import Manifest
+
+log = logging.getLogger("holter")
+
+PATIENCE = 60.0
+"""Seconds that the end of a run waits for the last look."""
+
+
+class Monitor:
+    """Runs the detectors over the rows logged so far, in a thread of its own. A sink: a recorder feeds it like any other.
+
+    Looks are as frequent as their cost allows (`holter.monitor.budget`); the first value of a metric that is not finite is
+    looked at at once, and so are the last rows when the run ends.
+    """
+
+    name = "monitor"
+
+    def __init__(
+        self,
+        *,
+        settings: Settings | None = None,
+        stop_on: StopRule | None = None,
+        ledger: Ledger | None = None,
+        tell: Callable[[Alert], None] | None = None,
+        note: Callable[[Mapping[str, object]], None] | None = None,
+        name: str = "run",
+        before: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        budget: Budget | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
+        """Watch one run.
+
+        Args:
+            settings: Which detectors, with which limits.
+            stop_on: When the run should stop.
+            ledger: Decides what is news.
+            tell: Called with every alert that people should hear of. May raise, and may take its time: training does not wait.
+            note: Called with the record of every alert.
+            name: What findings call the run.
+            before: Run folder that is resumed; what was known of its older segments is not told again.
+            clock: Monotonic time.
+            budget: What looks may cost.
+            patience: Seconds that `close` waits for the last look.
+        """
+        self._settings = settings or Settings()
+        self._rule = stop_on or StopRule()
+        self._ledger = ledger or Ledger()
+        self._tell, self._note = tell, note
+        self._name, self._before = name, before
+        self._clock, self._patience = clock, patience
+        self._budget = budget or Budget(clock())
+        self._growing: GrowingLog | None = None
+        self._change = threading.Condition()
+        self._waiting: deque[dict[str, object]] = deque()
+        self._given = self._taken = self._looked = 0
+        self._asked = self._finishing = self._ended = False
+        self._known_until = -math.inf
+        self._not_finite: set[str] = set()
+        self._warned: set[str] = set()
+        self._thread: threading.Thread | None = None
+        self.stop: Stop | None = None
+        self.diagnosis: Diagnosis | None = None
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether the run should stop; `stop` says why."""
+        return self.stop is not None
+
+    # A sink's methods, called by the thread that trains.
+
+    def open(self, manifest: Manifest) -> None:
+        """Start watching."""
+        self._growing = GrowingLog(self._name, config=manifest.config, before=self._before)
+        self._thread = threading.Thread(target=self._work, name="holter-monitor", daemon=True)
+        self._thread.start()
+
+    def write(self, step: float, row: Mapping[str, float | int | None]) -> None:
+        """Take one row; returns at once."""
+        with self._change:
+            self._waiting.append({**row, "step": step})
+            self._given += 1
+            self._change.notify_all()
+
+    def samples(self, step: float, rows: Sequence[Mapping[str, object]]) -> None:
+        """Left aside: detectors read metrics."""
+
+    def close(self) -> None:
+        """Look at what is left, and end."""
+        if self._thread is None:
+            return
+        with self._change:
+            self._finishing = True
+            self._change.notify_all()
+            if not self._change.wait_for(lambda: self._ended, self._patience):
+                log.warning("monitor: the last look takes too long; `holter check` will say what it would have said")
+
+    def settle(self, timeout: float | None = None) -> bool:
+        """Wait until every row given so far is looked at, whatever that costs; False when `timeout` seconds did not do."""
+        with self._change:
+            given = self._given
+            if self._thread is None:
+                return True
+            self._asked = True
+            self._change.notify_all()
+            return self._change.wait_for(lambda: self._looked >= given or self._ended, timeout)
+
+    # The thread's own.
+
+    def _work(self) -> None:
+        try:
+            while self._take():
+                self._look()
+        finally:
+            with self._change:
+                self._ended = True
+                self._change.notify_all()
+
+    def _take(self) -> bool:
+        """Wait until a look is due and paid for; False at the end."""
+        assert self._growing is not None, "open() comes first"
+        urgent = False
+        while True:
+            with self._change:
+                while not (self._waiting or self._finishing or self._asked):
+                    self._change.wait()
+                rows = list(self._waiting)
+                self._waiting.clear()
+                asked, self._asked = self._asked, False
+                finishing = self._finishing
+            for row in rows:
+                urgent = self._surprises(row) or urgent
+                self._grow(row)
+            if rows:
+                self._taken += len(rows)
+                self._budget.earn(self._clock(), len(rows))
+            if self._taken == self._looked:
+                if finishing:
+                    return False
+                continue
+            if urgent or asked or finishing or self._budget.affordable:
+                return True
+
+    def _grow(self, row: dict[str, object]) -> None:
+        assert self._growing is not None, "open() comes first"
+        try:
+            if self._growing.has_history:
+                step = row["step"]
+                self._growing.read_history(float(step) if isinstance(step, int | float) else math.inf)
+                self._update(silent=True)
+            self._growing.add(row)
+        except Exception as error:
+            # Whatever a row or an older segment holds: the record is on the disk, and training must go on.
+            self._complain(f"a row could not be watched ({error})")
+
+    def _surprises(self, row: Mapping[str, object]) -> bool:
+        """Whether a metric is not finite for the first time."""
+        new = {k for k, v in row.items() if v.__class__ is float and not math.isfinite(v)} - self._not_finite
+        self._not_finite |= new
+        return bool(new)
+
+    def _look(self) -> None:
+        began = time.thread_time()
+        try:
+            self._update()
+        except Exception as error:
+            self._complain(f"the detectors could not look ({type(error).__name__}: {error})")
+        self._budget.spend(time.thread_time() - began)
+        with self._change:
+            self._looked = self._taken
+            self._change.notify_all()
+
+    def _update(self, *, silent: bool = False) -> None:
+        assert self._growing is not None, "open() comes first"
+        run = self._growing.run()
+        if run is None:
+            return
+        if self._settings.eval_size:
+            run = replace(run, config={**run.config, "eval_size": self._settings.eval_size})
+        found = diagnose(run, self._settings)
+        alerts = self._ledger.update(
+            found.findings,
+            rows=len(run),
+            step=float(run.steps[-1]),
+            now=self._clock(),
+            silent=silent,
+            last_good_step=found.last_good_step,
+        )
+        self.diagnosis = found
+        if silent:
+            self._known_until = float(run.steps[-1])
+        elif self.stop is None:
+            self.stop = self._rule.applied(found, after=self._known_until)
+            if self.stop is not None:
+                self._send(self._note, self.stop.record())
+        for alert in alerts:
+            self._send(self._note, alert.record())
+            if alert.told:
+                self._send(self._tell, alert)
+
+    def _send(self, call: Callable[[Any], None] | None, said: object) -> None:
+        if call is None:
+            return
+        try:
+            call(said)
+        except Exception as error:
+            self._complain(f"an alert could not be sent ({type(error).__name__}: {error})")
+
+    def _complain(self, why: str) -> None:
+        """One warning a kind of trouble."""
+        kind = why.partition(" (")[0]
+        if kind not in self._warned:
+            self._warned.add(kind)
+            log.warning("monitor: %s; training goes on", why)

@@ -1,0 +1,1 @@
+"""W&B's own files, read without W&B."""
