@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
-import os
 import threading
 from pathlib import Path
 
-import orjson
 import pytest
 
 from holter.findings.diagnosis import diagnose
 from holter.findings.finding import Severity
-from holter.monitor import Ledger, Monitor, StopRule
+from holter.monitor import Monitor, StopRule
 from holter.monitor.budget import Budget
-from holter.readers.registry import read
-from holter.readers.base import Source
+from holter.monitor.surprise import Surprise
 from holter.reports import json as contract
 from holter.runs.load import load
 from holter.simulation.run import simulate
 from holter.store.manifest import describe
 
 ROOT = Path(__file__).parents[2]
-SHARED = Path(os.environ.get("HOLTER_TRL_RUNS", ROOT / "shared/runs/trl"))
+SHARED = ROOT.parent / "shared/runs/trl"
 REAL = [
     *[ROOT / "examples/runs" / name for name in ("hacked-ppo/log.jsonl", "healthy-grpo/trainer_state.json")],
     *[SHARED / name for name in ("grpo-nan_ref-0", "grpo-kl_too_large-0", "ppo-lr_spike-0", "grpo-reward_outage-0")],
@@ -32,15 +30,24 @@ MADE = [("grpo", "kl-explosion"), ("ppo", "value-divergence"), ("grpo", "masked-
 
 def logged(path: Path) -> list[dict]:
     """The rows of a real log, as a training loop would log them again."""
-    file = path if path.is_file() else next(p for p in sorted(path.rglob("*")) if p.name in ("log.jsonl", "trainer_state.json"))
-    said = orjson.loads(file.read_bytes()) if file.suffix == ".json" else None
-    rows = said["log_history"] if said else [orjson.loads(line) for line in file.read_bytes().splitlines()]
+    file = (
+        path
+        if path.is_file()
+        else next(p for p in sorted(path.rglob("*")) if p.name in ("log.jsonl", "trainer_state.json"))
+    )
+    said = json.loads(file.read_text()) if file.suffix == ".json" else None
+    rows = said["log_history"] if said else [json.loads(line) for line in file.read_text().splitlines()]
     number = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
     out = []
     for row in rows:
         values = {k: number.get(v, v) if isinstance(v, str) else v for k, v in row.items()}
         out.append({k: v for k, v in values.items() if v is None or isinstance(v, int | float)})
     return [row for row in out if "train_runtime" not in row]
+
+
+def noise(step: int) -> float:
+    """A reward that moves without going anywhere."""
+    return 0.5 + 0.1 * math.sin(1.7 * step) + 0.03 * math.cos(4.1 * step)
 
 
 def said_by(diagnosis) -> list[dict]:
@@ -117,7 +124,7 @@ def test_a_checkpoint_makes_trouble_after_it_undone(begin, heard):
 def test_findings_are_written_as_check_writes_them_and_told_once(begin, heard, lines):
     run = begin(monitor=True)
     for step in range(1, 41):
-        run.log({"loss": 0.1 if step < 25 else math.nan, "kl": 0.01, "reward": 0.1}, step=step)
+        run.log({"loss": 0.1 if step < 25 else math.nan, "kl": 0.01, "reward": noise(step)}, step=step)
         assert run.monitor.settle(60)
     (found,) = [f for f in run.monitor.diagnosis.findings if f.severity is Severity.CRITICAL]
     run.finish()
@@ -125,19 +132,19 @@ def test_findings_are_written_as_check_writes_them_and_told_once(begin, heard, l
     assert [(s["kind"], s["step"], s["told"]) for s in mine] == [("opened", 25, True)]
     assert mine[0]["finding"].keys() == contract.finding(found).keys()
     assert [str(a) for a in heard if a.finding.detector == found.detector] == [
-        f"{found.detector} critical since step 25 (seen at 25): {found.title}. Last good step: 24."
+        f"{found.detector} critical since step 25 (seen at 25): loss becomes NaN: 1 value, to the end of the log. Last good step: 24."
     ]
 
 
 def test_stopping_names_the_finding_and_the_last_good_step(begin, lines):
     run = begin(monitor=False, stop_on=["not-finite", "kl-*"])
     for step in range(1, 31):
-        run.log({"loss": 0.1 if step < 25 else math.nan, "grad_norm": 1.0, "reward": 0.1}, step=step)
+        run.log({"loss": 0.1 if step < 25 else math.nan, "grad_norm": 1.0, "reward": noise(step)}, step=step)
         assert run.monitor.settle(60)
         if run.should_stop:
             break
     assert (step, run.stop.step, run.stop.last_good_step) == (25, 25, 24)
-    assert run.stop.reason.startswith("not-finite (critical) since step 25: loss is NaN")
+    assert run.stop.reason.startswith("not-finite (critical) since step 25: loss becomes NaN")
     (stop,) = [s for s in lines(run.path / "findings.jsonl") if s["kind"] == "stop"]
     assert stop["reason"] == run.stop.reason
 
@@ -145,7 +152,7 @@ def test_stopping_names_the_finding_and_the_last_good_step(begin, lines):
 def test_a_detector_that_is_not_named_does_not_stop(begin):
     run = begin(stop_on="kl-*")
     for step in range(1, 31):
-        run.log({"loss": 0.1 if step < 25 else math.nan, "grad_norm": 1.0, "reward": 0.1}, step=step)
+        run.log({"loss": 0.1 if step < 25 else math.nan, "grad_norm": 1.0, "reward": noise(step)}, step=step)
     assert run.monitor.settle(60)
     assert run.monitor.diagnosis.findings
     assert not run.should_stop
@@ -180,7 +187,10 @@ def test_a_telling_that_hangs_does_not_hold_up_training():
     assert hangs.wait(60)
     monitor.write(200, {"loss": math.nan, "reward": 0.1})
     monitor.close()
+    assert monitor.diagnosis.run.steps[-1] < 200
     released.set()
+    assert monitor.settle(60)
+    assert monitor.diagnosis.run.steps[-1] == 200
 
 
 def test_a_detector_that_breaks_costs_one_warning_and_no_row(begin, monkeypatch, caplog, lines):
@@ -233,6 +243,29 @@ def test_the_first_value_that_is_not_finite_is_looked_at_whatever_it_costs():
     monitor.close()
 
 
+def test_a_jump_is_looked_at_on_credit_once_and_then_paid_for():
+    budget = Budget(0.0, per_row=1.0, share=0.0, credit=0.0, most=100.0)
+    budget.spend(50.0)
+    budget.earn(now=1.0, rows=49)
+    assert not budget.free_of_debt
+    budget.earn(now=2.0, rows=1)
+    assert budget.free_of_debt
+    assert not budget.affordable
+    budget.spend(50.0)
+    assert not budget.free_of_debt
+
+
+def test_a_jump_is_told_from_noise_a_trend_and_a_constant():
+    surprise = Surprise()
+    rows = [{"noise": noise(n), "trend": 3.0 * n, "constant": 1.0, "kl": 0.01 + 0.001 * noise(n)} for n in range(200)]
+    assert not [n for n, row in enumerate(rows) if surprise.jumps(row)]
+    assert surprise.jumps({"noise": noise(200), "kl": 0.05})
+    assert surprise.jumps({"constant": 1.5})
+    assert not surprise.first_not_finite({"noise": 1.0, "count": 3, "null": None})
+    assert surprise.first_not_finite({"noise": math.inf})
+    assert not surprise.first_not_finite({"noise": math.nan})
+
+
 @pytest.mark.parametrize(
     ("stop_on", "severity", "detectors"),
     [
@@ -246,8 +279,3 @@ def test_the_first_value_that_is_not_finite_is_looked_at_whatever_it_costs():
 def test_what_stops_a_run_is_said_by_severity_name_code_or_pattern(stop_on, severity, detectors):
     assert StopRule.of(stop_on) == StopRule(severity, frozenset(detectors))
     assert bool(StopRule.of(stop_on)) == (stop_on is not None)
-
-
-def test_ledger_is_the_default_of_the_package():
-    assert Ledger().open == []
-    assert read is not None and Source is not None

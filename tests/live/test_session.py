@@ -56,8 +56,8 @@ def test_numbers_of_all_kinds_are_written_and_nan_infinity_and_null_stay_apart(b
     )
     assert rows(run, lines) == [
         {
-            **{"step": 1, "a": 0.5, "b": 2, "c": "NaN", "d": "-Infinity", "e": None, "f": 1},
-            **{"losses/value": 1, "losses/deep/er": 2.0, "5": 6},
+            "step": 1, "a": 0.5, "b": 2, "c": "NaN", "d": "-Infinity", "e": None, "f": 1,
+            "losses/value": 1, "losses/deep/er": 2.0, "5": 6,
         }
     ]
 
@@ -200,7 +200,10 @@ def test_a_block_that_raises_ends_the_run_as_failed_and_the_error_goes_on(begin,
     with pytest.raises(ZeroDivisionError), begin() as run:
         run.log({"kl": 1.0})
         raise ZeroDivisionError("no tokens")
-    assert lines(run.path / "findings.jsonl")[-1].items() >= {"kind": "failed", "why": "ZeroDivisionError: no tokens"}.items()
+    assert (
+        lines(run.path / "findings.jsonl")[-1].items()
+        >= {"kind": "failed", "why": "ZeroDivisionError: no tokens"}.items()
+    )
 
 
 def test_rows_after_the_end_are_refused_once(begin, lines, caplog):
@@ -257,7 +260,9 @@ def test_what_cannot_be_meant_is_said_before_training_starts(begin, tmp_path, op
 
 def test_a_process_that_ends_without_finish_leaves_a_finished_run(tmp_path, lines):
     code = "import holter; run = holter.init('mine'); run.log({'kl': 1.0, 'reward': float('nan')})"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=60, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, timeout=60, check=True, capture_output=True, text=True
+    )
     kinds = [said["kind"] for said in lines(tmp_path / "mine/findings.jsonl")]
     assert kinds == ["opened", "finished"]
     assert done.stderr.startswith("holter: reward-not-finite critical since step 1 (seen at 1): reward is NaN")

@@ -17,8 +17,9 @@ from transformers import (
 )
 
 from holter.trainers import rollout
-from holter.trainers.decoder import Decoder
+from holter.trainers.decoder import READS, STEPS, Decoder
 from holter.trainers.rollout import Sampling, SamplingError, sample
+from holter.trainers.scoring import score, sequences
 
 CPU = torch.device("cpu")
 PROMPTS = [[5, 6, 7], [5, 6, 7], [8, 9], [10, 11, 12, 13]]
@@ -66,29 +67,47 @@ def test_tokens_come_with_the_logprobs_that_the_model_gives_them(name, temperatu
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_written_out_step_serves_the_architectures_it_names_and_no_other(name, monkeypatch):
+def test_the_written_out_passes_serve_the_architectures_they_name_and_no_other(name):
     torch.manual_seed(0)
-    made = []
-
-    def watched(cls, *args):
-        made.append(original(*args))
-        return made[-1]
-
-    original = Decoder.of
-    monkeypatch.setattr(rollout.Decoder, "of", classmethod(watched))
     model = MODELS[name]()
     sample(model, PROMPTS, Sampling(12, ends=(2,)), CPU)
-    assert [m is not None for m in made] == [name in SERVED]
-    if name in SERVED:
-        assert rollout._CHECKED[model] is True
+    assert (READS.get(model), STEPS.get(model)) == ((True, True) if name in SERVED else (None, None))
 
 
-def test_a_model_that_the_written_out_step_gets_wrong_decodes_by_itself():
+@pytest.mark.parametrize("name", SERVED)
+@pytest.mark.parametrize("padding", ["left", "right"])
+def test_written_out_scores_are_those_of_the_model(name, padding):
+    torch.manual_seed(0)
+    model = MODELS[name]().eval()
+    batch = sequences(PROMPTS, [[3, 4, 2], [5], [6, 7, 8, 9, 2], [2]], CPU, padding=padding)
+    with torch.no_grad():
+        first = score(model, batch, temperature=1.0)
+        assert READS[model] is True
+        again = score(model, batch, temperature=1.0)
+    torch.testing.assert_close(again.logprobs, first.logprobs, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("broken", ["model.layers.0.mlp", "model.layers.1.self_attn"])
+def test_a_model_that_the_written_out_passes_get_wrong_goes_on_by_itself(broken):
     torch.manual_seed(0)
     model = MODELS["llama"]()
-    model.model.layers[0].mlp.register_forward_hook(lambda _, __, out: 2 * out)
+    changed = (lambda _, __, out: (2 * out[0], *out[1:])) if "attn" in broken else (lambda _, __, out: 2 * out)
+    model.get_submodule(broken).register_forward_hook(changed)
     found = sample(model, PROMPTS, Sampling(20, ends=(2,)), CPU)
-    assert rollout._CHECKED[model] is False
+    assert READS[model] is False
+    for prompt, completion, logprobs in zip(PROMPTS, found.tokens, found.logprobs, strict=True):
+        torch.testing.assert_close(
+            logprobs[: len(completion)], taught_forcing(model.eval(), prompt, completion), rtol=0, atol=2e-5
+        )
+
+
+def test_a_decoding_step_that_goes_wrong_is_noticed_too(monkeypatch):
+    torch.manual_seed(0)
+    model = MODELS["llama"]()
+    step = Decoder.__call__
+    monkeypatch.setattr(Decoder, "__call__", lambda self, *args: step(self, *args) + 1.0)
+    found = sample(model, PROMPTS, Sampling(20, ends=(2,)), CPU)
+    assert (READS[model], STEPS[model]) == (True, False)
     for prompt, completion, logprobs in zip(PROMPTS, found.tokens, found.logprobs, strict=True):
         torch.testing.assert_close(
             logprobs[: len(completion)], taught_forcing(model.eval(), prompt, completion), rtol=0, atol=2e-5

@@ -4,7 +4,7 @@ A look costs what ``holter check`` costs on the record so far, from tens of mill
 of a long run would be quadratic; looking at every hundredth would be blind at the start, where runs blow up. So looks are
 paid for: every row brings a little time, every second of training a small share of itself, and a start-up credit lets a
 run be watched row by row while it is short. Steps of seconds are looked at one by one; steps of milliseconds are looked
-at ever more rarely.
+at ever more rarely, and sooner where a metric jumps: that look is taken on credit and paid for by the rows after it.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ class Budget:
     def affordable(self) -> bool:
         """Whether another look as dear as the last one is paid for."""
         return self._held >= self._price
+
+    @property
+    def free_of_debt(self) -> bool:
+        """Whether all looks so far are paid for, so that one more may be taken on credit."""
+        return self._held >= 0
 
     def earn(self, now: float, rows: int = 1) -> None:
         """`rows` came in until `now`."""

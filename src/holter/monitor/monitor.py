@@ -15,6 +15,7 @@ from holter.monitor.alerts import Alert, Ledger
 from holter.monitor.budget import Budget
 from holter.monitor.growing import GrowingLog
 from holter.monitor.stopping import Stop, StopRule
+from holter.monitor.surprise import Surprise
 from holter.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ PATIENCE = 60.0
 class Monitor:
     """Runs the detectors over the rows logged so far, in a thread of its own. A sink: a recorder feeds it like any other.
 
-    Looks are as frequent as their cost allows (`holter.monitor.budget`); the first value of a metric that is not finite is
-    looked at at once, and so are the last rows when the run ends.
+    Looks are as frequent as their cost allows (`holter.monitor.budget`), sooner where a metric jumps. The first value of a
+    metric that is not finite is looked at at once, and so are the last rows when the run ends.
     """
 
     name = "monitor"
@@ -79,7 +80,7 @@ class Monitor:
         self._given = self._taken = self._looked = 0
         self._asked = self._finishing = self._ended = False
         self._known_until = -math.inf
-        self._not_finite: set[str] = set()
+        self._surprise = Surprise()
         self._warned: set[str] = set()
         self._thread: threading.Thread | None = None
         self.stop: Stop | None = None
@@ -142,7 +143,7 @@ class Monitor:
     def _take(self) -> bool:
         """Wait until a look is due and paid for; False at the end."""
         assert self._growing is not None, "open() comes first"
-        urgent = False
+        urgent = jumped = False
         while True:
             with self._change:
                 while not (self._waiting or self._finishing or self._asked):
@@ -152,7 +153,8 @@ class Monitor:
                 asked, self._asked = self._asked, False
                 finishing = self._finishing
             for row in rows:
-                urgent = self._surprises(row) or urgent
+                urgent = self._surprise.first_not_finite(row) or urgent
+                jumped = self._surprise.jumps(row) or jumped
                 self._grow(row)
             if rows:
                 self._taken += len(rows)
@@ -161,7 +163,8 @@ class Monitor:
                 if finishing:
                     return False
                 continue
-            if urgent or asked or finishing or self._budget.affordable:
+            worth = self._budget.affordable or (jumped and self._budget.free_of_debt)
+            if urgent or asked or finishing or worth:
                 return True
 
     def _grow(self, row: dict[str, object]) -> None:
@@ -175,12 +178,6 @@ class Monitor:
         except Exception as error:
             # Whatever a row or an older segment holds: the record is on the disk, and training must go on.
             self._complain(f"a row could not be watched ({error})")
-
-    def _surprises(self, row: Mapping[str, object]) -> bool:
-        """Whether a metric is not finite for the first time."""
-        new = {k for k, v in row.items() if v.__class__ is float and not math.isfinite(v)} - self._not_finite
-        self._not_finite |= new
-        return bool(new)
 
     def _look(self) -> None:
         began = time.thread_time()

@@ -1,20 +1,26 @@
-"""One decoding step of the commonest decoder-only architecture, written out: what costs time is calling modules, not computing.
+"""Inference with the commonest decoder-only architecture, written out: what costs time is calling modules, not computing.
 
-A decoding step of a small model, or of a large one on an accelerator, is a few hundred tiny operations, most of them spent on
-module calls, cache concatenation and mask building. Here it is the arithmetic alone, on the model's own parameters and a cache
-with room to grow. It serves Llama, Mistral, Qwen 2 and Qwen 3; the first step it takes with a model is checked against
-the model itself, and on any difference the model decodes by itself.
+A decoding step of a small model, or of a large one on an accelerator, is a few hundred tiny operations, most of the time of
+which goes into module calls, cache concatenation and mask building. Here it is the arithmetic alone, on the model's own
+parameters and a cache with room to grow. It serves Llama, Mistral, Qwen 2 and Qwen 3, without gradients; what it does with a
+model for the first time is checked against the model itself, and on any difference the model goes on by itself.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.functional as F  # noqa: N812
+from torch import nn
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+    Attend = Callable[[int, Tensor, Tensor], Tensor]
 
 ARCHITECTURES = frozenset({"llama", "mistral", "qwen2", "qwen3"})
 ROTATIONS = frozenset({"default", "linear", "llama3"})
@@ -24,42 +30,111 @@ FUSED_BYTES = 64 << 20
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-9}
 """Largest difference of logits, relative to the largest logit, that rounding explains; 5 % in half precision."""
 
+READS: WeakKeyDictionary[nn.Module, bool] = WeakKeyDictionary()
+"""Whether a whole sequence comes out as the model has it, by model; those it was not tried with are not there."""
+STEPS: WeakKeyDictionary[nn.Module, bool] = WeakKeyDictionary()
+"""The same of a decoding step."""
 
-class Decoder:
-    """Decoding steps after the prompts have been read into a cache by the model itself."""
 
-    def __init__(self, model: Any, cache: Any, room: int) -> None:  # noqa: ANN401
-        """Take over `cache`, for up to `room` more tokens. Use `of`, which knows which models it serves."""
+class Trunk:
+    """A model's parameters, and the arithmetic on tokens as one flat list, ``(N, C)``, whatever sequences they belong to."""
+
+    def __init__(self, model: Any, length: int) -> None:  # noqa: ANN401
+        """Take over the parameters of `model`, for positions below `length`. Use `of`, which knows which models it serves."""
         inner = model.model
         attention = inner.layers[0].self_attn
-        self.heads_q = model.config.num_attention_heads
-        self.heads_kv = model.config.num_key_value_heads
-        self.width = attention.head_dim
-        self.scale = attention.scaling
-        self.embedding, self.head = inner.embed_tokens, model.lm_head
-        self.norm = inner.norm
-        self.rotary = inner.rotary_emb
+        self.queries = model.config.num_attention_heads
+        self.pairs = model.config.num_key_value_heads
+        self.width, self.scale = attention.head_dim, attention.scaling
+        self.embedding, self.norm, self.head = inner.embed_tokens, inner.norm, model.lm_head
         fused = sum(p.numel() * p.element_size() for p in model.parameters()) <= FUSED_BYTES
         self.layers = [_Layer(layer, fused=fused) for layer in inner.layers]
-        self.length = int(cache.get_seq_length())
-        self.keys: list[Tensor] = []
-        self.values: list[Tensor] = []
-        for held in cache.layers:
-            rows, heads, length, width = held.keys.shape
-            for store, given in ((self.keys, held.keys), (self.values, held.values)):
-                roomy = given.new_empty((rows, heads, length + room, width))
-                roomy[:, :, :length] = given
-                store.append(roomy)
-        positions = torch.arange(self.length + room, device=self.keys[0].device).unsqueeze(0)
-        cos, sin = self.rotary(self.embedding.weight[:1].unsqueeze(0), position_ids=positions)
+        positions = torch.arange(length, device=self.embedding.weight.device).unsqueeze(0)
+        cos, sin = inner.rotary_emb(self.embedding.weight[:1].unsqueeze(0), position_ids=positions)
         half = self.width // 2
-        # The second half of the sine's signs is folded in, so that a rotation is two products and a swap of halves.
+        # The sign of the sine's first half is folded in, so that a rotation is two products and a swap of halves.
         self.cos, self.sin = cos[0], torch.cat((-sin[0, :, :half], sin[0, :, half:]), -1)
 
     @classmethod
-    def of(cls, model: nn.Module, cache: Any, room: int) -> Self | None:  # noqa: ANN401
-        """A decoder for this model; None for one that it does not serve."""
-        return cls(model, cache, room) if _served(model, int(cache.get_seq_length()) + room) else None
+    def of(cls, model: nn.Module, length: int) -> Self | None:
+        """The trunk of this model; None for one that is not served, or was found to do otherwise."""
+        return cls(model, length) if _served(model, length) else None
+
+    def hidden(self, tokens: Tensor, positions: Tensor, attend: Attend) -> Tensor:
+        """What the head gets.
+
+        Args:
+            tokens: Shape ``(N,)``.
+            positions: Their places. Shape ``(N,)``.
+            attend: Attention of a layer: its number, the turned queries and keys ``(N, queries + pairs, D)`` and all
+                projected heads ``(N, queries + 2 pairs, D)``, to ``(N, queries D)``.
+
+        Returns:
+            Shape ``(N, C)``.
+        """
+        hidden = F.embedding(tokens, self.embedding.weight)
+        cos, sin = self.cos[positions].unsqueeze(1), self.sin[positions].unsqueeze(1)  # (N, 1, D)
+        turning = self.queries + self.pairs
+        for number, layer in enumerate(self.layers):
+            heads = layer.project(_normed(hidden, layer.before), self.queries, self.pairs, self.width)
+            turned = _rotated(heads[:, :turning], cos, sin)
+            hidden = hidden + F.linear(attend(number, turned, heads), layer.out.weight, layer.out.bias)
+            hidden = hidden + layer.feed_forward(_normed(hidden, layer.between))
+        return _normed(hidden, self.norm)
+
+    def attention(self, query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, *, causal: bool) -> Tensor:
+        """Shapes ``(B, heads, S, D)``."""
+        return F.scaled_dot_product_attention(
+            query,
+            keys,
+            values,
+            attn_mask=mask,
+            is_causal=causal,
+            scale=self.scale,
+            enable_gqa=self.queries != self.pairs,
+        )
+
+    def read(self, ids: Tensor, mask: Tensor | None) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+        """Whole sequences.
+
+        Args:
+            ids: Tokens. Shape ``(B, S)``.
+            mask: 1 on real tokens where padding is on the left; None where it is on the right. Shape ``(B, S)``.
+
+        Returns:
+            What the head gets, ``(B S, C)``, and keys and values of each layer, ``(B, pairs, S, D)``.
+        """
+        rows, length = ids.shape
+        kept: list[tuple[Tensor, Tensor]] = []
+        if mask is None:
+            positions = torch.arange(length, device=ids.device).repeat(rows)
+            seen = None
+        else:
+            positions = (mask.cumsum(-1) - 1).clamp(min=0).flatten()
+            lower = torch.ones(length, length, dtype=torch.bool, device=ids.device).tril()
+            # Padding looks at itself: a row without anything to look at would be NaN.
+            itself = torch.eye(length, dtype=torch.bool, device=ids.device)
+            seen = ((lower & mask.bool()[:, None, :]) | itself).unsqueeze(1)
+
+        def attend(_: int, turned: Tensor, heads: Tensor) -> Tensor:
+            query = turned[:, : self.queries].view(rows, length, -1, self.width).transpose(1, 2)
+            keys = turned[:, self.queries :].view(rows, length, -1, self.width).transpose(1, 2)
+            values = heads[:, self.queries + self.pairs :].view(rows, length, -1, self.width).transpose(1, 2)
+            kept.append((keys, values))
+            out = self.attention(query, keys, values, seen, causal=seen is None)
+            return out.transpose(1, 2).reshape(rows * length, -1)
+
+        return self.hidden(ids.flatten(), positions, attend), kept
+
+
+class Decoder:
+    """Decoding steps after prompts that were read, by a `Trunk` or by the model itself."""
+
+    def __init__(self, trunk: Trunk, kept: list[tuple[Tensor, Tensor]], room: int) -> None:
+        """Go on after these keys and values, for up to `room` more tokens."""
+        self.trunk, self.length = trunk, kept[0][0].shape[2]
+        self.keys = [_roomy(keys, room) for keys, _ in kept]
+        self.values = [_roomy(values, room) for _, values in kept]
 
     def __call__(self, token: Tensor, mask: Tensor | None, position: Tensor) -> Tensor:
         """Logits after one more token of each completion.
@@ -72,34 +147,23 @@ class Decoder:
         Returns:
             Shape ``(B, V)``.
         """
-        rows, at = token.shape[0], self.length
+        trunk, at, rows = self.trunk, self.length, token.shape[0]
         self.length += 1
         seen = None if mask is None else mask[:, None, None, :]
-        hidden = F.embedding(token, self.embedding.weight)
-        cos, sin = self.cos[position].unsqueeze(1), self.sin[position].unsqueeze(1)  # (B, 1, D)
-        grouped = self.heads_q != self.heads_kv
-        for layer, keys, values in zip(self.layers, self.keys, self.values, strict=True):
-            heads = layer.project(layer.normed_in(hidden), self.heads_q, self.heads_kv, self.width)
-            turned = _rotated(heads[:, : self.heads_q + self.heads_kv], cos, sin)
-            query = turned[:, : self.heads_q]
-            keys[:, :, at], values[:, :, at] = turned[:, self.heads_q :], heads[:, self.heads_q + self.heads_kv :]
-            out = F.scaled_dot_product_attention(
-                query.unsqueeze(2),
-                keys[:, :, : at + 1],
-                values[:, :, : at + 1],
-                attn_mask=seen,
-                scale=self.scale,
-                enable_gqa=grouped,
-            )
-            hidden = hidden + layer.output(out.reshape(rows, -1))
-            hidden = hidden + layer.feed_forward(layer.normed_out(hidden))
-        logits: Tensor = self.head(_normed(hidden, self.norm))
+
+        def attend(number: int, turned: Tensor, heads: Tensor) -> Tensor:
+            keys, values = self.keys[number], self.values[number]
+            keys[:, :, at], values[:, :, at] = turned[:, trunk.queries :], heads[:, trunk.queries + trunk.pairs :]
+            query = turned[:, : trunk.queries].unsqueeze(2)
+            return trunk.attention(query, keys[:, :, : at + 1], values[:, :, : at + 1], seen, causal=False).view(rows, -1)
+
+        logits: Tensor = trunk.head(trunk.hidden(token, position, attend))
         return logits
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these completions only."""
-        self.keys = [k[rows] for k in self.keys]
-        self.values = [v[rows] for v in self.values]
+        """Go on with these completions only; one may occur several times."""
+        self.keys = [keys[rows] for keys in self.keys]
+        self.values = [values[rows] for values in self.values]
 
 
 class _Layer:
@@ -113,29 +177,21 @@ class _Layer:
         self.gate_up = _joined([mlp.gate_proj, mlp.up_proj], fused=fused)
         self.out, self.down, self.activation = attention.o_proj, mlp.down_proj, mlp.act_fn
 
-    def normed_in(self, hidden: Tensor) -> Tensor:
-        return _normed(hidden, self.before)
-
-    def normed_out(self, hidden: Tensor) -> Tensor:
-        return _normed(hidden, self.between)
-
-    def project(self, hidden: Tensor, queries: int, keys: int, width: int) -> Tensor:
-        """Queries, then keys, then values. Shape ``(B, heads, D)``."""
+    def project(self, hidden: Tensor, queries: int, pairs: int, width: int) -> Tensor:
+        """Queries, then keys, then values. Shape ``(N, heads, D)``."""
         parts = [F.linear(hidden, weight, bias) for weight, bias in self.qkv]
         heads = (parts[0] if len(parts) == 1 else torch.cat(parts, -1)).view(hidden.shape[0], -1, width)
         if self.query_norm is None:
             return heads
-        query, key, value = heads.split((queries, keys, keys), 1)
+        query, key, value = heads.split((queries, pairs, pairs), 1)
         return torch.cat([_normed(query, self.query_norm), _normed(key, self.key_norm), value], 1)
 
-    def output(self, attended: Tensor) -> Tensor:
-        return F.linear(attended, self.out.weight, self.out.bias)
-
     def feed_forward(self, hidden: Tensor) -> Tensor:
+        """Shape ``(N, C)``."""
         if len(self.gate_up) == 1:
             gate, up = F.linear(hidden, *self.gate_up[0]).chunk(2, -1)
         else:
-            gate, up = (F.linear(hidden, w, b) for w, b in self.gate_up)
+            gate, up = (F.linear(hidden, weight, bias) for weight, bias in self.gate_up)
         return F.linear(self.activation(gate) * up, self.down.weight, self.down.bias)
 
 
@@ -147,11 +203,19 @@ def _joined(parts: list[Any], *, fused: bool) -> list[tuple[Tensor, Tensor | Non
     return [(torch.cat([p.weight for p in parts]), bias)]
 
 
+def _roomy(held: Tensor, room: int) -> Tensor:
+    rows, heads, length, width = held.shape
+    roomy = held.new_empty((rows, heads, length + room, width))
+    roomy[:, :, :length] = held
+    return roomy
+
+
 def _normed(hidden: Tensor, norm: Any) -> Tensor:  # noqa: ANN401
     if hidden.dtype == norm.weight.dtype == torch.float32:
         return F.rms_norm(hidden, norm.weight.shape, norm.weight, norm.variance_epsilon)
     scaled = F.rms_norm(hidden.float(), norm.weight.shape, None, norm.variance_epsilon)
-    return norm.weight * scaled.to(hidden.dtype)
+    out: Tensor = norm.weight * scaled.to(hidden.dtype)
+    return out
 
 
 def _rotated(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -168,20 +232,19 @@ def _served(model: Any, length: int) -> bool:  # noqa: ANN401
     window = getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
     if rotation not in ROTATIONS or (window is not None and length > window):
         return False
-    plain = (torch.nn.Linear,)
     layers = getattr(getattr(model, "model", None), "layers", None)
-    if not layers or type(model.lm_head) not in plain:
+    if not layers or type(getattr(model, "lm_head", None)) is not nn.Linear:
         return False
-    needed = ("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj")
+    names = ("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj")
     return all(
-        type(getattr(part, name, None)) in plain
+        type(getattr(part, name, None)) is nn.Linear
         for layer in layers
-        for part, names in ((layer.self_attn, needed[0]), (layer.mlp, needed[1]))
-        for name in names
+        for part, needed in ((layer.self_attn, names[0]), (layer.mlp, names[1]))
+        for name in needed
     )
 
 
 def agrees(mine: Tensor, theirs: Tensor) -> bool:
-    """Whether logits are the same up to rounding."""
+    """Whether logits are the same up to rounding. Looks at the device."""
     limit = TOLERANCE.get(theirs.dtype, 5e-2) * float(theirs.abs().max().clamp(min=1.0))
     return float((mine - theirs).abs().max()) <= limit

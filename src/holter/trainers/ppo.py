@@ -162,13 +162,13 @@ class PPOTrainer(ValueTrainer):
         self.generation_size, self.parts = args.batch_size, args.gradient_accumulation_steps
         tokenizer = self.tokens.tokenizer
         self.tokens = TokenizedPromptTokenizer(tokenizer, self.tokens.max_length, self.tokens.template)
-        self.train_dataset = with_prompts(self.train_dataset, tokenizer)
+        self.train_dataset: Any = with_prompts(train_dataset, tokenizer)
         self.evaluation.prompts = with_prompts(self.evaluation.prompts, tokenizer)
         for function in self.rewards.functions:
             if isinstance(function, TokenReward):
                 function.model = self.accelerator.prepare_model(function.model, evaluation_mode=True)
         self.ends = self.sampling.ends if args.stop_token_id is None else (args.stop_token_id,)
-        never_stops = args.stop_token == "none"  # noqa: S105
+        never_stops = args.stop_token == "none"
         self.sampling = dataclasses.replace(self.sampling, ends=(NEVER,) if never_stops else self.ends)
         self.take_reference(ref_model)
         self.kl = KLCoefficient(args.kl_coef, target=args.kl_target, horizon=args.kl_horizon)
@@ -207,9 +207,7 @@ class PPOTrainer(ValueTrainer):
         if args.whiten_advantages:
             found = moments(advantages, used, self._summed)
             advantages = whiten(advantages, used, mean=found.mean, var=found.var)
-        judged = Judged(
-            mask, trained, logprobs, kl, self.kl.value, by_function, scores, values, returns, advantages
-        )
+        judged = Judged(mask, trained, logprobs, kl, self.kl.value, by_function, scores, values, returns, advantages)
         self.measures.completions(prompts, completions, self.ends)
         self.measures.rollout(judged)
         self._record_samples(texts.prompts, texts.completions, judged, completions)
@@ -238,7 +236,9 @@ class PPOTrainer(ValueTrainer):
     ) -> tuple[Tensor, Tensor]:
         """Log-probabilities under the reference and values, both ``(B, T)``; like lengths go together."""
         device, size = self.args.device, self.args.local_rollout_forward_batch_size
-        ref_logprobs, values = (torch.zeros((len(completions), max(map(len, completions))), device=device) for _ in "rv")
+        ref_logprobs, values = (
+            torch.zeros((len(completions), max(map(len, completions))), device=device) for _ in "rv"
+        )
         if self.sampling.synchronised:
             # Passes gather parameters, so every process has to make as many.
             passes = [list(range(i, min(i + size, len(prompts)))) for i in range(0, len(prompts), size)]
@@ -356,8 +356,18 @@ class PPOTrainer(ValueTrainer):
         near = old_values + (values - old_values).clamp(-args.cliprange_value, args.cliprange_value)
         value_losses = 0.5 * torch.maximum((values - returns).square(), (near - returns).square())
         loss = self._by_token(policy_losses, mask) + args.vf_coef * self._by_token(value_losses, mask)
-        now = (t.detach() for t in (logprobs, batch["logprobs"], entropy, advantages, values))
-        seen = Seen(mask, *now, old_values, returns, policy_losses.detach(), value_losses.detach())
+        seen = Seen(
+            mask=mask,
+            logprobs=logprobs.detach(),
+            old_logprobs=batch["logprobs"],
+            entropy=entropy.detach(),
+            advantages=advantages,
+            values=values.detach(),
+            old_values=old_values,
+            returns=returns,
+            policy_losses=policy_losses.detach(),
+            value_losses=value_losses.detach(),
+        )
         self._update_kl += torch.stack(list(self.measures.update(seen)))
         if batch.first:
             self.measures.gap(seen.logprobs, seen.old_logprobs, mask)

@@ -65,12 +65,14 @@ class PPOConfig(OnPolicyConfig):
         default=64, metadata={"help": "Most completions of a pass without gradients, on each process."}
     )
     num_sample_generations: int = field(
-        default=0, metadata={"help": "How often in a run completions are printed and sent to trackers that have tables."}
+        default=0,
+        metadata={"help": "How often in a run completions are printed and sent to trackers that have tables."},
     )
 
     response_length: int = field(default=53, metadata={"help": "Most tokens of a completion."})
     temperature: float = field(
-        default=0.7, metadata={"help": "Sampling temperature; log-probabilities and entropy are at this temperature too."}
+        default=0.7,
+        metadata={"help": "Sampling temperature; log-probabilities and entropy are at this temperature too."},
     )
     stop_token: str | None = field(
         default=None,
@@ -85,10 +87,12 @@ class PPOConfig(OnPolicyConfig):
     )
 
     kl_coef: float = field(
-        default=0.05, metadata={"help": "Price of a nat of drift from the reference; with kl_target, the one to begin with."}
+        default=0.05,
+        metadata={"help": "Price of a nat of drift from the reference; with kl_target, the one to begin with."},
     )
     kl_target: float | None = field(
-        default=None, metadata={"help": "KL that the coefficient is led towards, in nats a sequence. Default: it is fixed."}
+        default=None,
+        metadata={"help": "KL that the coefficient is led towards, in nats a sequence. Default: it is fixed."},
     )
     kl_horizon: int = field(
         default=10_000, metadata={"help": "Episodes in which the coefficient changes at most by about 20 %."}
@@ -106,7 +110,9 @@ class PPOConfig(OnPolicyConfig):
     )
     gamma: float = field(default=1.0, metadata={"help": "Discount of later rewards."})
     lam: float = field(default=0.95, metadata={"help": "Lambda of generalized advantage estimation."})
-    whiten_rewards: bool = field(default=False, metadata={"help": "Scale token rewards to variance 1; their mean stays."})
+    whiten_rewards: bool = field(
+        default=False, metadata={"help": "Scale token rewards to variance 1; their mean stays."}
+    )
     whiten_advantages: bool = field(default=True, metadata={"help": "Scale advantages to mean 0 and variance 1."})
     target_kl: float | None = field(
         default=None,
@@ -124,7 +130,7 @@ class PPOConfig(OnPolicyConfig):
         super().__post_init__()
         self._check_values()
         if self.total_episodes is not None:
-            self.max_steps = math.ceil(self.total_episodes / self.batch_size)
+            self.max_steps: int = math.ceil(self.total_episodes / self.batch_size)
         if self.local_batch_size % self.num_mini_batches:
             raise SettingsError(
                 f"PPOConfig: the {self.local_batch_size} completions that each process samples for an update do not make "
@@ -144,12 +150,12 @@ class PPOConfig(OnPolicyConfig):
     @property
     def local_batch_size(self) -> int:
         """Completions of an update on each process."""
-        return self.per_device_train_batch_size * self.gradient_accumulation_steps
+        return int(self.per_device_train_batch_size * self.gradient_accumulation_steps)
 
     @property
     def batch_size(self) -> int:
         """Completions of an update, over all processes."""
-        return self.local_batch_size * self.world_size
+        return self.local_batch_size * int(self.world_size)
 
     @property
     def local_mini_batch_size(self) -> int:
@@ -159,12 +165,12 @@ class PPOConfig(OnPolicyConfig):
     @property
     def mini_batch_size(self) -> int:
         """Completions of an optimizer step, over all processes."""
-        return self.local_mini_batch_size * self.world_size
+        return self.local_mini_batch_size * int(self.world_size)
 
     @property
     def local_micro_batch_size(self) -> int:
         """Completions of a forward and backward pass on each process."""
-        return min(self.per_device_train_batch_size, self.local_mini_batch_size)
+        return min(int(self.per_device_train_batch_size), self.local_mini_batch_size)
 
     def _check_values(self) -> None:
         wrong = [

@@ -12,22 +12,18 @@ import inspect
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import torch
-from torch import nn
 from transformers import DynamicCache
 
 from holter.errors import HolterError
-from holter.trainers.decoder import Decoder, agrees
+from holter.trainers.decoder import READS, STEPS, Decoder, Trunk, agrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torch import Tensor
+    from torch import Tensor, nn
 
-_CHECKED: WeakKeyDictionary[nn.Module, bool] = WeakKeyDictionary()
-"""Whether a `Decoder` does what the model does, by model; those it was not tried with are not there."""
 LOOK_EVERY = 8
 """Tokens between two looks at which completions have ended, where looking means waiting for the device."""
 LEAVE_BELOW = 0.75
@@ -124,13 +120,12 @@ def _sample(
     rows = len(prompts)
     unique, copies = _runs(prompts)
     ids, mask = left_padded(unique, sampling.pad, device)
-    step = _Stepper(model, sampling.max_tokens)
+    step = _Stepper(model, ids.shape[1], sampling.max_tokens)
     logits = step.read(ids, mask)
     if len(unique) < rows:
         at = torch.repeat_interleave(torch.arange(len(unique)), torch.tensor(copies)).to(device)
         step.select(at)
         logits, mask, ids = logits[at], mask[at], ids[at]
-    step.begin()
     width, look_every = ids.shape[1], 1 if device.type == "cpu" else LOOK_EVERY
     padded = len(set(map(len, unique))) > 1
     whole = torch.cat([mask.bool(), mask.new_ones((rows, sampling.max_tokens), dtype=torch.bool)], 1)
@@ -185,10 +180,21 @@ def _next(logits: Tensor, sampling: Sampling, seen: Tensor | None) -> tuple[Tens
         probabilities = logprobs.exp()
     else:
         probabilities = _allowed(logits, sampling, seen)
-    # The least of exponential variates with these rates: a sample, without the checks that make `multinomial` wait for the
-    # device and crash on NaN.
-    token = torch.empty_like(probabilities).exponential_().reciprocal_().mul_(probabilities).argmax(-1)
+    token = _drawn(probabilities)
     return token, logprobs.gather(-1, token.unsqueeze(-1)).squeeze(-1)
+
+
+def _drawn(probabilities: Tensor) -> Tensor:
+    """A token for each row of probabilities, ``(B, V)`` to ``(B,)``; anything for a row of NaN.
+
+    The place of one random number among the cumulated probabilities: `multinomial` draws one a token of the vocabulary, waits
+    for the device and crashes on NaN. Cumulated in double precision, or rare tokens would come too often or never.
+    """
+    wide = torch.float32 if probabilities.device.type == "mps" else torch.float64
+    cumulated = probabilities.cumsum(-1, dtype=wide)
+    least = torch.rand((len(cumulated), 1), dtype=wide, device=cumulated.device) * cumulated[:, -1:]
+    found = torch.searchsorted(cumulated, least, right=True).squeeze(-1)
+    return found.clamp_(max=probabilities.shape[-1] - 1)
 
 
 def _allowed(logits: Tensor, sampling: Sampling, seen: Tensor | None) -> Tensor:
@@ -214,9 +220,9 @@ def _allowed(logits: Tensor, sampling: Sampling, seen: Tensor | None) -> Tensor:
 
 
 class _Stepper:
-    """Passes of the model that remember what they have read: the model's own over prompts, then a `Decoder`'s if it can."""
+    """Passes that remember what was read: a `Decoder`'s where it serves the model and does what the model does."""
 
-    def __init__(self, model: nn.Module, room: int) -> None:
+    def __init__(self, model: nn.Module, longest: int, room: int) -> None:
         self.model, self.room = model, room
         inner = getattr(model, "module", model)
         base = inner.get_base_model() if hasattr(inner, "get_base_model") else inner
@@ -224,29 +230,39 @@ class _Stepper:
         self.cache_name = "cache" if "cache" in accepted else "past_key_values"
         self.options: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
         self.cache: Any = DynamicCache(config=getattr(base, "config", None))
+        willing = STEPS.get(model, True) and READS.get(model, True)
+        self.trunk = Trunk.of(model, longest + room) if willing else None
         self.decoder: Decoder | None = None
 
     def read(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Logits after the prompts. Shape ``(B, V)``."""
-        return self._pass(ids, mask, (mask.cumsum(-1) - 1).clamp(min=0))
-
-    def begin(self) -> None:
-        """Get ready for decoding, when it is settled which completions there are."""
-        if _CHECKED.get(self.model, True):
-            self.decoder = Decoder.of(self.model, self.cache, self.room)
+        tried = self.model in READS and self.model in STEPS
+        own = None if self.trunk is not None and tried else self._pass(ids, mask, (mask.cumsum(-1) - 1).clamp(min=0))
+        if self.trunk is None:
+            assert own is not None
+            return own
+        hidden, kept = self.trunk.read(ids, mask)
+        logits: Tensor = self.trunk.head(hidden.view(*ids.shape, -1)[:, -1])
+        if own is not None:
+            READS[self.model] = agrees(logits, own)
+            if not READS[self.model]:
+                self.trunk = None
+                return own
+        self.decoder = Decoder(self.trunk, kept, self.room)
+        return logits
 
     def __call__(self, token: Tensor, mask: Tensor | None, position: Tensor) -> Tensor:
         """Logits after one more token of each completion. Shape ``(B, V)``."""
         if self.decoder is None:
             return self._pass(token.unsqueeze(-1), mask, position.unsqueeze(-1))
         logits = self.decoder(token, mask, position)
-        if self.model not in _CHECKED:
-            own = self._pass(token.unsqueeze(-1), mask, position.unsqueeze(-1))
-            _CHECKED[self.model] = agrees(logits, own)
-            if not _CHECKED[self.model]:
-                self.decoder = None
-            return own
-        return logits
+        if self.model in STEPS:
+            return logits
+        own = self._pass(token.unsqueeze(-1), mask, position.unsqueeze(-1))
+        STEPS[self.model] = agrees(logits, own)
+        if not STEPS[self.model]:
+            self.decoder = None
+        return own
 
     def _pass(self, ids: Tensor, mask: Tensor | None, positions: Tensor) -> Tensor:
         out = self.model(
@@ -261,10 +277,10 @@ class _Stepper:
         return logits
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these completions only; before decoding a row may occur several times."""
+        """Go on with these completions only; one may occur several times."""
         if self.decoder is not None:
             self.decoder.select(rows)
-        else:
+        if self.decoder is None or self.model not in STEPS:
             self.cache.batch_select_indices(rows)
 
 

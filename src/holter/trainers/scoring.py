@@ -15,6 +15,7 @@ import torch
 
 from holter.signals import logprobs_and_entropy
 from holter.signals.logprobs import TokenScores
+from holter.trainers.decoder import READS, Trunk, agrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -136,7 +137,25 @@ def score(model: nn.Module, batch: Sequences, *, temperature: float, entropy_gra
 
 
 def completion_logits(model: nn.Module, batch: Sequences) -> Tensor:
-    """Logits of the completion tokens only. Shape ``(N, V)``."""
+    """Logits of the completion tokens only. Shape ``(N, V)``.
+
+    Without gradients a `Trunk` computes them where it serves the model and does what the model does.
+    """
+    trunk = None
+    if not torch.is_grad_enabled() and READS.get(model, True):
+        trunk = Trunk.of(model, batch.ids.shape[1])
+    if trunk is not None:
+        hidden, _ = trunk.read(batch.ids, batch.attention)
+        found: Tensor = trunk.head(hidden[batch.before])
+        if model in READS:
+            return found
+    own = _own_logits(model, batch)
+    if trunk is not None:
+        READS[model] = agrees(found, own)
+    return own
+
+
+def _own_logits(model: nn.Module, batch: Sequences) -> Tensor:
     with _head_on(model, batch.before):
         logits: Tensor = model(
             input_ids=batch.ids, attention_mask=batch.attention, position_ids=batch.positions, use_cache=False

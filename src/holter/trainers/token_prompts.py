@@ -60,7 +60,7 @@ class TokenizedRows:
         return (prompted(row, self.tokenizer) for row in self.rows)
 
 
-class TokenizedStream(torch.utils.data.IterableDataset):  # type: ignore[type-arg]
+class TokenizedStream(torch.utils.data.IterableDataset):
     """The same, of a dataset that can only be gone through in order."""
 
     def __init__(self, rows: Any, tokenizer: PreTrainedTokenizerBase) -> None:  # noqa: ANN401
@@ -101,6 +101,8 @@ def prompted(row: Row, tokenizer: PreTrainedTokenizerBase) -> Row:
     if ATTENTION in row:
         ids = [t for t, real in zip(ids, row[ATTENTION], strict=True) if real]
     if not ids:
-        raise SettingsError(f"a row of the dataset has no tokens in {IDS!r}: a completion needs something to begin after")
+        raise SettingsError(
+            f"a row of the dataset has no tokens in {IDS!r}: a completion needs something to begin after"
+        )
     rest = {name: value for name, value in row.items() if name not in (IDS, ATTENTION)}
     return {**rest, "prompt": TokenizedPrompt(str(tokenizer.decode(ids, skip_special_tokens=True)), ids)}

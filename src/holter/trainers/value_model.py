@@ -7,8 +7,7 @@ asked for more, it gives values too, of the tokens that count and of no others.
 from __future__ import annotations
 
 import copy
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import nn
@@ -22,6 +21,7 @@ from holter.trainers.scoring import by_length, sequences, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from torch import Tensor
 
@@ -193,19 +193,22 @@ def load_value_model(
     """
     if given is None:
         return _from_trunk(policy)
+    if given is policy:
+        raise SettingsError(
+            "value_model is the policy itself: leave it out, and set share_value_trunk=True to share a trunk"
+        )
+    model: Any = given
     if isinstance(given, str):
-        given = AutoModelForSequenceClassification.from_pretrained(
+        model = AutoModelForSequenceClassification.from_pretrained(
             given, num_labels=1, dtype=policy.dtype, trust_remote_code=args.trust_remote_code
         )
-    if given is policy:
-        raise SettingsError("value_model is the policy itself: leave it out, and set share_value_trunk=True to share a trunk")
-    trunk_and_head(given)
-    if getattr(given.config, "num_labels", 1) != 1:
+    trunk_and_head(model)
+    if getattr(model.config, "num_labels", 1) != 1:
         raise SettingsError(
-            f"value model {name_of(given)!r} has {given.config.num_labels} outputs; a value is one number: load it with "
+            f"value model {name_of(model)!r} has {model.config.num_labels} outputs; a value is one number: load it with "
             "num_labels=1"
         )
-    return given
+    return cast("PreTrainedModel", model)
 
 
 def _from_trunk(policy: PreTrainedModel) -> PreTrainedModel:

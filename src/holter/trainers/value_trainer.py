@@ -71,14 +71,15 @@ class ValueTrainer(OnPolicyTrainer):
         if given is None:
             self.keep_reference()
             return
+        reference: Any = given
         if isinstance(given, str):
-            given = AutoModelForCausalLM.from_pretrained(
+            reference = AutoModelForCausalLM.from_pretrained(
                 given, dtype=self.policy.dtype, trust_remote_code=args.trust_remote_code
             )
-        given.eval().requires_grad_(False)
+        reference.eval().requires_grad_(False)
         if args.disable_dropout:
-            without_dropout(given)
-        self.reference = self.accelerator.prepare_model(given, evaluation_mode=True)
+            without_dropout(reference)
+        self.reference = self.accelerator.prepare_model(reference, evaluation_mode=True)
 
     @contextmanager
     def as_reference(self, model: nn.Module) -> Iterator[nn.Module]:
@@ -153,9 +154,10 @@ class ValueTrainer(OnPolicyTrainer):
     def _save(self, output_dir: str | None = None, state_dict: dict[str, Tensor] | None = None) -> None:
         """Save the policy as the model of this folder, and the value function in a folder within."""
         folder = output_dir if output_dir is not None else str(self.args.output_dir)
-        both, whole = self.both, self.model
+        both: PolicyAndValue = self.both
+        whole = self.model
         of_policy, of_value = both.split(state_dict)
-        self.model = both.policy
+        self.model: Any = both.policy
         try:
             super()._save(folder, of_policy)
         finally:

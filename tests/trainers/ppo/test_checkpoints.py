@@ -24,14 +24,14 @@ SETTINGS = {
 }
 
 
-class Lost(Exception):
+class LostError(Exception):
     """What befalls a run on a bad day."""
 
 
 class LosesPower(TrainerCallback):
     def on_log(self, args, state, control, **_):
         if state.global_step == 3:
-            raise Lost
+            raise LostError
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -44,7 +44,7 @@ def test_a_resumed_run_goes_on_as_if_nothing_had_happened(ppo, trained, policy, 
         return ppo(model=copy.deepcopy(policy), rows=rows, **settings, **more)
 
     through = trained(trainer("through"))
-    with pytest.raises(Lost):
+    with pytest.raises(LostError):
         trained(trainer("cut", callbacks=[LosesPower()]))
     torch.manual_seed(99)
     last = trained(trainer("cut"), resume_from_checkpoint=True)

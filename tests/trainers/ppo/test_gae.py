@@ -37,7 +37,9 @@ def test_advantages_are_those_of_the_recursion(length, gamma, lam):
 
 def test_a_hand_computed_completion():
     rewards, values = torch.tensor([[0.0, 0.0, 1.0]]), torch.tensor([[0.5, 0.5, 0.25]])
-    advantages, returns = generalized_advantages(rewards, values, torch.ones(1, 3, dtype=torch.bool), gamma=1.0, lam=0.5)
+    advantages, returns = generalized_advantages(
+        rewards, values, torch.ones(1, 3, dtype=torch.bool), gamma=1.0, lam=0.5
+    )
     # Errors are 0, -0.25 and 0.75.
     assert advantages.tolist() == [[0.0625, 0.125, 0.75]]
     assert returns.tolist() == [[0.5625, 0.625, 1.0]]

@@ -29,7 +29,7 @@ def updates(count=2):
     for number in range(count):
         mine = prompts[number * parity_world.BATCH : (number + 1) * parity_world.BATCH]
         responses = [[r.randrange(2, 2 + parity_world.WORDS) for _ in range(r.randint(1, 11))] for _ in mine]
-        ended = [row + [parity_world.EOS] if i % 3 else row for i, row in enumerate(responses)]
+        ended = [[*row, parity_world.EOS] if i % 3 else row for i, row in enumerate(responses)]
         out.append({"prompts": mine, "responses": ended})
     return out
 

@@ -71,7 +71,7 @@ def test_a_reward_model_reads_the_end_token_and_no_padding(ppo, trained, reward_
     trainer = ppo((), reward_model=reward_model, max_steps=1)
     model = trainer.rewards.functions[0]
     prompts = ["about the dog :", "about a cat :"]
-    words = [[*map(tiny_world.IDS.get, "a dog is good .".split()), tiny_world.EOS], [tiny_world.IDS["the"]]]
+    words = [[*map(tiny_world.IDS.get, ["a", "dog", "is", "good", "."]), tiny_world.EOS], [tiny_world.IDS["the"]]]
     found = model(prompts=prompts, completion_ids=words)
     for prompt, completion, score in zip(prompts, words, found, strict=True):
         alone = torch.tensor([tokenizer(prompt)["input_ids"] + completion])

@@ -10,18 +10,58 @@ import torch
 
 from holter.errors import SettingsError
 
-DOCUMENTED = """
-    eps objective/kl objective/entropy objective/non_score_reward objective/rlhf_reward objective/scores policy/approxkl_avg
-    policy/clipfrac_avg loss/policy_avg loss/value_avg val/clipfrac_avg policy/entropy_avg val/ratio val/ratio_var
-    val/num_eos_tokens lr episode
-""".split()
-BESIDES = """
-    grad_norm critic/grad_norm critic/lr objective/kl_coef explained_variance advantages/mean advantages/std
-    advantages/abs_max val/ratio_min val/ratio_max policy/kl_k1_avg policy/kl_k3_avg reward/nan_fraction reward/min
-    reward/max completions/mean_length completions/clipped_ratio completions/eos_ratio value/mean value/error
-    throughput/tokens_per_s time/rollout time/reward time/reference time/value time/forward time/backward time/optimizer
-    step_time num_tokens policy/update_fraction
-""".split()
+DOCUMENTED = [
+    "eps",
+    "objective/kl",
+    "objective/entropy",
+    "objective/non_score_reward",
+    "objective/rlhf_reward",
+    "objective/scores",
+    "policy/approxkl_avg",
+    "policy/clipfrac_avg",
+    "loss/policy_avg",
+    "loss/value_avg",
+    "val/clipfrac_avg",
+    "policy/entropy_avg",
+    "val/ratio",
+    "val/ratio_var",
+    "val/num_eos_tokens",
+    "lr",
+    "episode",
+]
+BESIDES = [
+    "grad_norm",
+    "critic/grad_norm",
+    "critic/lr",
+    "objective/kl_coef",
+    "explained_variance",
+    "advantages/mean",
+    "advantages/std",
+    "advantages/abs_max",
+    "val/ratio_min",
+    "val/ratio_max",
+    "policy/kl_k1_avg",
+    "policy/kl_k3_avg",
+    "reward/nan_fraction",
+    "reward/min",
+    "reward/max",
+    "completions/mean_length",
+    "completions/clipped_ratio",
+    "completions/eos_ratio",
+    "value/mean",
+    "value/error",
+    "throughput/tokens_per_s",
+    "time/rollout",
+    "time/reward",
+    "time/reference",
+    "time/value",
+    "time/forward",
+    "time/backward",
+    "time/optimizer",
+    "step_time",
+    "num_tokens",
+    "policy/update_fraction",
+]
 
 
 def test_every_documented_name_is_logged_in_every_row(ppo, trained):
@@ -158,7 +198,9 @@ def test_the_schedule_steps_once_an_update(ppo, trained):
     assert [row["lr"] for row in rows] == pytest.approx([1e-3, 0.75e-3, 0.5e-3, 0.25e-3])
 
 
-@pytest.mark.parametrize("size", [{"num_mini_batches": 2}, {"num_mini_batches": 16}, {"gradient_accumulation_steps": 1}])
+@pytest.mark.parametrize(
+    "size", [{"num_mini_batches": 2}, {"num_mini_batches": 16}, {"gradient_accumulation_steps": 1}]
+)
 def test_an_update_makes_as_many_steps_as_there_are_mini_batches(ppo, trained, size):
     trainer = ppo(max_steps=1, num_ppo_epochs=3, **size)
     steps = []

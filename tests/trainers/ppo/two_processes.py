@@ -6,8 +6,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from tests.trainers.ppo.replay import replay, rows_of  # noqa: E402
-from tests.trainers.ppo.test_invariance import SETTINGS, updates  # noqa: E402
+from tests.trainers.ppo.replay import replay, rows_of
+from tests.trainers.ppo.test_invariance import SETTINGS, updates
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])

@@ -73,7 +73,7 @@ def _joined(found: Values) -> Values:
         raise ValueError(str(error)) from None
 
 
-def open_braces(body: str, after: str) -> bool:  # noqa: ARG001 - every form is asked alike
+def open_braces(body: str, after: str, filled: bool) -> bool:  # noqa: ARG001, FBT001 - every form is asked alike
     """Whether a dictionary goes on below its line. Braces inside its texts do not count."""
     if body.count("{") == body.count("}"):
         return False

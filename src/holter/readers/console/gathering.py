@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from holter.readers.base import RawColumn, RawLog
 from holter.readers.cells import may_be_cut
+from holter.readers.console.grammar import Standing
 from holter.readers.console.progress_bar import ProgressBars
 from holter.readers.plausibility import is_axis
 from holter.readers.records import Records
@@ -18,13 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from holter.readers.console.grammar import Standing, Values
+    from holter.readers.console.grammar import Values
     from holter.readers.console.scanner import Row
 
 _STEPS = ("step", "global_step", "global_step/max_steps", "current_steps", "iteration")
 _EPOCH = "epoch"
 _NOT_REGULAR = ("eval_loss", "eval_runtime", "eval_reward", "train_runtime")
 _REMEMBERED = 50
+_AGAIN = 3
 
 
 class Stream:
@@ -85,6 +88,11 @@ class Stream:
         last = self._shapes.setdefault(keys, [])
         if len(last) < _REMEMBERED:
             last.append(str(values[keys[-1]]))
+
+    @property
+    def believed(self) -> bool:
+        """Whether the rows are a log: of a form that other text has too, only those that come again and again."""
+        return self.rows > 0 and (self.standing < Standing.ANY or max(map(len, self._shapes.values())) >= _AGAIN)
 
     def drop_unfinished(self) -> None:
         """The newest row stands in a line that has no end yet. It stays where it is certain that nothing is missing of it."""
@@ -149,7 +157,7 @@ def _runs(log: RawLog) -> Iterator[RawLog]:
         yield log
         return
     bounds = [0, *starts, log.rows]
-    for number, (first, end) in enumerate(zip(bounds, bounds[1:], strict=False), start=1):
+    for number, (first, end) in enumerate(pairwise(bounds), start=1):
         yield _part(log, first, end, f"{log.name} (run {number} of {len(starts) + 1})")
 
 

@@ -43,11 +43,9 @@ class Grammar:
         begins: Searched in a line. Group ``body`` is what `values` gets; ``step`` and ``epoch`` become values.
         not_before: What must not stand before the body in its line: signs of code that builds such a text, quotes.
         step_before: The step, in group 1, where it may stand before the body.
-        values: Takes the body apart.
-
-            Raises:
-                ValueError: When it is no row; the message says what was seen.
-        unfinished: Whether a body, as far as it has been read, goes on in the line after it. Gets the body and that line.
+        values: Takes the body apart; a ValueError says that it is no row, and what was seen.
+        unfinished: Whether a body, as far as it has been read, goes on in the line after it. Gets the body, that line, and
+            whether the line before is as long as those that a terminal wrapped.
         between: What stands between two items of a body that is one line, and
         closing: what it ends with; so that of a line that was cut the whole items can be read.
         inside: Lines of the block below a first line; None for a row that is one line.
@@ -68,7 +66,7 @@ class Grammar:
     values: Callable[[str], Values]
     not_before: re.Pattern[str] | None = None
     step_before: re.Pattern[str] | None = None
-    unfinished: Callable[[str, str], bool] | None = None
+    unfinished: Callable[[str, str, bool], bool] | None = None
     between: str = ""
     closing: str = ""
     inside: re.Pattern[str] | None = None

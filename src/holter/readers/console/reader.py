@@ -127,7 +127,7 @@ def _fullest(streams: Mapping[Key, Stream]) -> Key | None:
         stream = streams[key]
         return (stream.standing, -stream.rows, -1 if key[1] is None else key[1])
 
-    return min((k for k, s in streams.items() if s.rows), key=merit, default=None)
+    return min((k for k, s in streams.items() if s.believed), key=merit, default=None)
 
 
 def _about_others(key: Key, streams: Mapping[Key, Stream]) -> Iterator[str]:

@@ -47,6 +47,7 @@ class _Open:
     body: list[str]
     length: int
     last: int
+    newest: Line
     more: int = 0
     met: bool = False
 
@@ -68,6 +69,8 @@ class Scanner:
     _open: list[_Open] = field(default_factory=list)
     _newest: Grammar | None = None
     """The form of the newest row that was one line: as a rule that of the next one, and a line is a row of one form."""
+    _width: int = -1
+    """Characters of a line of the terminal that wrapped rows before."""
 
     def feed(self, line: Line) -> Iterator[Row]:
         """The rows that are known to be whole once `line` has come, in the order of their ends."""
@@ -119,7 +122,7 @@ class Scanner:
             if cut:
                 self.cut += 1
                 body = grammar.without_last(body)
-            each = _Open(grammar, first, line, [body] if body else [], len(body), line.number)
+            each = _Open(grammar, first, line, [body] if body else [], len(body), line.number, line)
             if cut or (grammar.inside is None and grammar.unfinished is None):
                 rows += self._closed(each)
             else:
@@ -147,8 +150,7 @@ class Scanner:
         again = any(True for _ in grammar.first_lines(line.text))
         return each.more <= grammar.patience and not again, False
 
-    @staticmethod
-    def _wrapped(each: _Open, line: Line) -> tuple[bool, bool]:
+    def _wrapped(self, each: _Open, line: Line) -> tuple[bool, bool]:
         grammar = each.grammar
         assert grammar.unfinished is not None
         if each.more >= MOST_JOINED or each.length > _LONGEST:
@@ -156,11 +158,14 @@ class Scanner:
         if any(True for _ in grammar.first_lines(line.text)):
             return False, False
         body = each.text()
-        if not grammar.unfinished(body, line.text):
+        width = each.line.width if each.more else self._width
+        if not grammar.unfinished(body, line.text, each.newest.width in (width, width - 1)):
             return False, False
+        if each.more:
+            self._width = each.line.width
         each.body = [_joined(body, line.text)]
         each.length = len(each.body[0])
-        each.last = line.number
+        each.last, each.newest = line.number, line
         each.more += 1
         return True, True
 

@@ -29,6 +29,8 @@ class Line(NamedTuple):
     """What a launcher wrote before the line to say which process printed it."""
     rank: int | None = None
     """Rank of that process, where the launcher says it."""
+    width: int = 0
+    """Characters of the line with what a launcher wrote before it."""
     cut: bool = False
     """Whether W&B cut the line, as it does in ``output.log`` with all that is longer than 4096 bytes."""
 
@@ -55,17 +57,17 @@ def shown(numbered: Iterable[tuple[int, bytes]]) -> Iterator[Line]:
 def _line(number: int, line: str) -> Line:
     first = line[:1]
     if first not in "([ 0123456789" or not first:
-        return Line(number, line)
+        return Line(number, line, width=len(line))
     found = _PROCESS.match(line)
     if found is not None:
         rest = line[found.end() :]
         if "[repeated" in rest:
             rest = _REPEATED.sub("", rest)
-        return Line(number, rest, found["process"])
+        return Line(number, rest, found["process"], width=len(line))
     found = _RANK.match(line)
     if found is not None:
-        return Line(number, line[found.end() :], f"rank {found['rank']}", int(found["rank"]))
+        return Line(number, line[found.end() :], f"rank {found['rank']}", int(found["rank"]), len(line))
     found = _TASK.match(line)
     if found is not None:
-        return Line(number, line[found.end() :], found["process"])
-    return Line(number, line)
+        return Line(number, line[found.end() :], found["process"], width=len(line))
+    return Line(number, line, width=len(line))

@@ -13,7 +13,7 @@ LM_HUMAN_LINE = Grammar(
     frameworks=("lm-human-preferences",),
     hint="[ppo_step ",
     begins=re.compile(r"\[ppo_step (?P<step>\d+)\] (?P<body>.+)$"),
-    values=items(r"(?P<key>[\w/]+)=(?P<value>NUMBER)"),
+    values=items(r"(?<!\S)(?P<key>[\w/]+)=(?P<value>NUMBER)"),
     rename={"eps/s": "eps"},
 )
 

@@ -13,7 +13,7 @@ DEEPSPEED_CHAT_NEW = Grammar(
     frameworks=("deepspeed-chat",),
     hint="| PPO Epoch: ",
     begins=re.compile(r"Epoch: (?P<epoch>\d+) \| Step: (?P<step>\d+) \| PPO Epoch: \d+ \| (?P<body>.+)$"),
-    values=items(r"(?P<key>[A-Z][A-Za-z ]+): (?P<value>NUMBER)"),
+    values=items(r"(?P<key>[A-Z][A-Za-z ]{1,40}): (?P<value>NUMBER)"),
 )
 
 DEEPSPEED_CHAT_OLD = Grammar(
@@ -22,7 +22,7 @@ DEEPSPEED_CHAT_OLD = Grammar(
     frameworks=("deepspeed-chat",),
     hint="|ppo_ep: ",
     begins=re.compile(r"epoch: (?P<epoch>\d+)\|step: (?P<step>\d+)\|ppo_ep: \d+\|(?P<body>.+)$"),
-    values=items(r"(?P<key>\w+): ?(?P<value>NUMBER)"),
+    values=items(r"\b(?P<key>\w+): ?(?P<value>NUMBER)"),
 )
 
 DEEPSPEED_CHAT_REWARD = Grammar(
@@ -31,6 +31,6 @@ DEEPSPEED_CHAT_REWARD = Grammar(
     frameworks=("deepspeed-chat",),
     hint="verage reward score: ",
     begins=re.compile(r"(?:^|\s)(?P<body>[Aa]verage reward score: (?:[-+.\deE]+|nan|inf)(?: \| .*)?)\s*$"),
-    values=items(r"(?P<key>[A-Za-z][A-Za-z ]+): (?P<value>NUMBER)"),
+    values=items(r"(?P<key>[A-Za-z][A-Za-z ]{1,40}): (?P<value>NUMBER)"),
     continues=True,
 )

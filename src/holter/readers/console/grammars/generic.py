@@ -15,7 +15,7 @@ from holter.readers.plausibility import is_axis, is_reward, is_training_metric
 if TYPE_CHECKING:
     from holter.readers.console.grammar import Values
 
-_NAME = r"[A-Za-z_\u4e00-\u9fff][\w./@%-]*(?: ?/ ?[\w./@%-]+)*(?: [A-Za-z_][\w./@%-]*){0,3}?"
+_NAME = r"(?<![\w./@%-])[A-Za-z_\u4e00-\u9fff][\w./@%-]*(?: / [\w./@%-]+){0,3}(?: [A-Za-z_][\w./@%-]*){0,3}?"
 _LINE_ITEM = re.compile(
     rf"(?P<key>{_NAME})\s*(?:[:=]|\s)\s*(?P<value>{NUMBER})(?P<percent>%?)(?=[\s,;|)\]}}/]|$)", re.ASCII
 )

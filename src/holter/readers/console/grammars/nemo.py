@@ -19,7 +19,7 @@ NEMO_RL_BLOCK = Grammar(
     begins=re.compile(r"={5,} Step (?P<step>\d+)/\d+ ={5,}(?P<body>)"),
     inside=re.compile(r"•|^\s*[^\s\w=]|^\s*$"),
     patience=200,
-    values=items(r"•\s*(?P<key>[A-Z][A-Za-z ]+?):\s*(?P<value>NUMBER)"),
+    values=items(r"•\s*(?P<key>[A-Z][A-Za-z ]{1,60}?):\s*(?P<value>NUMBER)"),
     rename={
         "Loss": "train/loss",
         "Policy Loss": "train/loss",
@@ -37,7 +37,7 @@ NEMO_RL_BLOCK = Grammar(
     },
 )
 
-_POSTFIX = items(r"(?P<key>\w+)=(?P<value>NUMBER)")
+_POSTFIX = items(r"\b(?P<key>\w+)=(?P<value>NUMBER)")
 
 
 def _aligner(body: str) -> Values:

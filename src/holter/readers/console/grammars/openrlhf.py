@@ -25,7 +25,7 @@ OPENRLHF_BAR = Grammar(
     frameworks=("openrlhf",),
     hint="Train epoch [",
     begins=re.compile(r"Train epoch \[\d+/\d+\].*\[(?:[^\[\],]*,){2} (?P<body>\w+=[^\]]+)\]"),
-    values=items(r"(?P<key>\w+)=(?P<value>NUMBER)"),
+    values=items(r"\b(?P<key>\w+)=(?P<value>NUMBER)"),
     rename={
         "act_loss": "policy_loss",
         "pg": "policy_loss",

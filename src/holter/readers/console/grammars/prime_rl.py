@@ -7,7 +7,7 @@ import re
 from holter.readers.console.forms import items
 from holter.readers.console.grammar import Grammar
 
-_FIELDS = items(r"(?P<key>[A-Z][A-Za-z. -]*?):? (?P<value>NUMBER)")
+_FIELDS = items(r"(?P<key>[A-Z][A-Za-z. -]{0,40}?):? (?P<value>NUMBER)")
 _BEGINS = r"\bStep (?P<step>\d+) \| +(?P<body>(?:Time: )?[\d.]+(?:s|m|ms|h)[^|]*\|.*\b%s\b.+)$"
 
 PRIME_RL_TRAINER = Grammar(

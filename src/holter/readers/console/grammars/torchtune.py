@@ -11,7 +11,7 @@ from holter.readers.console.grammar import Grammar
 if TYPE_CHECKING:
     from holter.readers.console.grammar import Values
 
-_ITEMS = items(r"(?P<key>[\w/.@-]+):(?P<value>NUMBER)(?=\s|$)")
+_ITEMS = items(r"(?<!\S)(?P<key>[\w/.@-]+):(?P<value>NUMBER)(?=\s|$)")
 
 
 def _values(body: str) -> Values:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _BETWEEN = " - "
 _ITEM = re.compile(rf"[^\s:][^:]*:(?:np\.\w+\()?(?:{NUMBER}|None)\)?")
-_NAMED = re.compile(r"[^\s:]+:\S*")
+_FRAGMENT = re.compile(r"""[^\s"'{}\[\]]+""")
 
 
 def _items(body: str) -> Values:
@@ -47,14 +47,16 @@ def _items(body: str) -> Values:
     return dict(zip(keys, values, strict=True))
 
 
-def _wrapped(body: str, after: str) -> bool:
+def _wrapped(body: str, after: str, filled: bool) -> bool:  # noqa: FBT001 - every form is asked alike
     """Whether the line `after` can only be the rest of the line before it."""
-    first, *more = after.split(_BETWEEN)
-    if not first.strip() or len(first.split()) > 1 + first.startswith("- ") or first[0] in "{[(\"'":
+    rest = after.strip().removeprefix("- ").removesuffix(" -")
+    parts = rest.split(_BETWEEN)
+    if not all(map(_FRAGMENT.fullmatch, parts)):
         return False
-    if more:
-        return all(map(_NAMED.fullmatch, more[:-1])) and (len(more) > 1 or _NAMED.match(more[-1]) is not None)
-    return _ITEM.fullmatch(body.rstrip().rsplit(_BETWEEN, 1)[-1]) is None
+    last = body.rstrip().rsplit(_BETWEEN, 1)[-1]
+    if filled or _ITEM.fullmatch(last) is None or last.endswith("."):
+        return True
+    return after.startswith("- ") or (len(parts) > 1 and ":" in rest)
 
 
 VERL_LINE = Grammar(

@@ -1,0 +1,238 @@
+"""What a console does to rows: bars, wraps, ranks, prefixes, several runs, torn ends; and what is no log at all."""
+
+import pytest
+
+from holter.errors import UnreadableLogError
+from holter.readers.base import Source
+from holter.readers.console.reader import CONSOLE
+from holter.readers.registry import read
+from holter.runs.canonical import canonical
+
+
+def logs_of(text, name="run.log"):
+    return list(CONSOLE.read(Source(name, data=text.encode())))
+
+
+def rows_of(text):
+    (log,) = logs_of(text)
+    rows = [{} for _ in range(log.rows)]
+    for key, column in log.columns.items():
+        for row, value in zip(column.at.tolist(), column.values.tolist(), strict=True):
+            rows[row][key] = value
+    return rows
+
+
+def hf(i, **more):
+    return repr({"loss": i / 8, "reward": i / 4, "kl": 0.001 * i, "epoch": round(i / 100, 2), **more})
+
+
+def verl(i, *extra):
+    items = [f"actor/pg_loss:{i / 8!r}", f"critic/score/mean:{i / 4!r}", f"response_length/mean:{100.5 + i!r}", *extra]
+    return f"step:{i} - " + " - ".join(items)
+
+
+def bar(done, total=100):
+    return f"{100 * done // total:3d}%|{'#' * (done // 10)}| {done}/{total} [00:10<01:30,  1.00s/it]"
+
+
+def test_nan_and_calls_and_texts_of_numbers_are_numbers():
+    (row,) = rows_of("{'loss': nan, 'reward': np.float64(0.5), 'kl': '0.0004882', 'lr': -inf, 'x': None, 'epoch': 1}\n")
+    assert str(row.pop("loss")) == "nan"
+    assert str(row.pop("x")) == "nan"
+    assert row == {"reward": 0.5, "kl": 0.0004882, "lr": float("-inf"), "epoch": 1.0}
+
+
+def test_a_verl_row_with_nan_and_numpy_scalars_is_read_number_by_number():
+    (row,) = rows_of("step:7 - actor/pg_loss:nan - critic/score/mean:np.float64(-0.25) - actor/lr:1e-06\n")
+    assert str(row.pop("actor/pg_loss")) == "nan"
+    assert row == {"step": 7.0, "critic/score/mean": -0.25, "actor/lr": 1e-06}
+
+
+def test_a_bar_in_the_same_line_is_passed_over_and_gives_the_step():
+    text = "".join(f"\r{bar(i - 1)}\r{' ' * 40}\r{hf(i)}\n\r{bar(i)}" for i in range(10, 60, 10)) + "\n"
+    rows = rows_of(text)
+    assert [r["step"] for r in rows] == [10, 20, 30, 40, 50]
+    assert [r["reward"] for r in rows] == [2.5, 5, 7.5, 10, 12.5]
+
+
+def test_a_bar_glued_to_the_row_is_passed_over():
+    rows = rows_of("".join(f"{bar(i)}{hf(i)}\n" for i in range(1, 6)))
+    assert [r["step"] for r in rows] == [1, 2, 3, 4, 5]
+
+
+def test_a_bar_that_lags_behind_gives_no_steps():
+    shown = iter([10, 10, 20, 40, 41, 60])
+    text = "".join(f"{hf(i)}\n\r{bar(next(shown))}\n" for i in range(10, 70, 10))
+    assert all("step" not in row for row in rows_of(text))
+
+
+def test_evaluation_rows_share_the_step_of_the_bar():
+    text = ""
+    for i in range(1, 7):
+        text += f"{hf(i)}\n{bar(i)}\n"
+        if i % 3 == 0:
+            text += "{'eval_loss': 0.5, 'eval_reward': 1.5, 'epoch': 0.1}\n" + f"{bar(i)}\n"
+    rows = rows_of(text)
+    assert [r["step"] for r in rows] == [1, 2, 3, 3, 4, 5, 6, 6]
+
+
+@pytest.mark.parametrize("width", [23, 31, 40, 61, 80, 132])
+def test_lines_that_a_terminal_wrapped_are_whole_again(width):
+    def wrapped(line):
+        return "\n".join(line[at : at + width] for at in range(0, len(line), width))
+
+    plain = rows_of("".join(f"{verl(i)}\n" for i in range(4)))
+    assert rows_of("".join(f"{wrapped(verl(i))}\nworker 3 is ready\n" for i in range(4))) == plain
+    plain = rows_of("".join(f"{hf(i)}\n" for i in range(4)))
+    assert rows_of("".join(f"{wrapped(hf(i))}\n" for i in range(4))) == plain
+
+
+def test_a_wrap_at_a_blank_that_the_terminal_dropped_is_mended():
+    rows = rows_of("step:5 - actor/kl_loss:0.071 -\ncritic\n/rewards/min:-1.0 - actor/lr:1e-\n06 - x/y:2.0\n")
+    assert rows == [{"step": 5, "actor/kl_loss": 0.071, "critic/rewards/min": -1, "actor/lr": 1e-06, "x/y": 2}]
+
+
+def test_what_follows_a_whole_row_is_not_taken_for_its_rest():
+    rows = rows_of(f"{verl(1)}\nsaved\n{verl(2)}\nepoch 0, step 10\n{verl(3)}\nloss:0.5 was seen\n")
+    assert rows == rows_of("".join(f"{verl(i)}\n" for i in (1, 2, 3)))
+
+
+def test_prefixes_of_ray_are_passed_over_and_other_processes_may_talk_between():
+    other = "(WorkerDict pid=9, ip=10.0.0.2) NCCL version 2.21 [repeated 8x across cluster]\n"
+    text = "".join(f"\x1b[36m(TaskRunner pid=7)\x1b[0m {verl(i)}\n{other}" for i in range(3))
+    assert rows_of(text) == rows_of("".join(f"{verl(i)}\n" for i in range(3)))
+
+
+def test_of_ranks_that_print_the_same_row_one_is_read():
+    text = "".join(f"[rank{r}]: {hf(i)}\n" for i in range(1, 6) for r in (1, 0, 3, 2))
+    (log,) = logs_of(text)
+    assert log.rows == 5
+    assert any("rows of other ranks left aside: 15 (rank 0 was read)" in n for n in log.notes)
+
+
+def test_of_tasks_that_print_the_same_row_one_is_read():
+    (log,) = logs_of("".join(f"{r}: {hf(i)}\n" for i in range(1, 6) for r in range(4)))
+    assert log.rows == 5
+    assert any("15 left aside" in n for n in log.notes)
+
+
+def test_numbered_rows_are_no_ranks():
+    (log,) = logs_of("".join(f"{i}: {hf(i)}\n" for i in range(1, 6)))
+    assert log.rows == 5
+
+
+def test_losses_and_the_reward_below_them_are_one_row():
+    text = "".join(
+        f"epoch: 0|step: {i}|ppo_ep: 1|act_loss: 0.{i}|cri_loss: 0.5|unsuper_loss: 0.0\naverage reward score: {i}.5\n"
+        "-------------------------------------------------------------------------------------\n"
+        for i in range(4)
+    )
+    rows = rows_of(text)
+    assert [r["average reward score"] for r in rows] == [0.5, 1.5, 2.5, 3.5]
+    assert [r["step"] for r in rows] == [0, 1, 2, 3]
+
+
+def test_several_runs_in_one_file_are_several_runs():
+    (log,) = logs_of("".join(f"{verl(i)}\n" for i in [1, 2, 3, 4, 1, 2, 3]))
+    assert [len(run) for run in canonical(log)] == [4, 3]
+
+
+def test_several_runs_that_say_no_step_are_told_apart_by_their_epochs():
+    text = "".join(f"{hf(i, epoch=e)}\n" for i, e in enumerate([0.01, 0.01, 0.02, 0.02, 0.01, 0.01, 0.02]))
+    assert [log.rows for log in logs_of(text)] == [4, 3]
+
+
+def test_rows_of_another_framework_in_the_same_text_are_counted():
+    (log,) = logs_of("".join(f"{verl(i)}\n" for i in range(5)) + f"{hf(1)}\n")
+    assert log.rows == 5
+    assert "rows in the form of hugging-face left aside: 1" in log.notes
+
+
+def test_a_bar_over_mini_batches_does_not_stand_beside_the_log():
+    bars = "Train epoch [1/1]:  50%|███  | 8/16 [00:40<00:40,  5.00s/it, pg=-0.01, rm=0.41, glen=512, kl=0.0011]\n"
+    line = "Global step 3: {'policy_loss': -0.0012, 'reward': 0.53, 'kl': 0.0009}\n"
+    (row,) = rows_of(bars + line + bars)
+    assert row == {"step": 3, "policy_loss": -0.0012, "reward": 0.53, "kl": 0.0009}
+    assert [r["reward"] for r in rows_of(bars + bars.replace("0.41", "0.5"))] == [0.41, 0.5]
+
+
+def test_generated_samples_with_braces_and_quotes_do_not_break_a_row():
+    text = """Global step 3: {'policy_loss': -0.5, 'generated_samples': ["a {b 'c'", '0.5'], 'reward': 0.5, 'kl': 0.25}\n"""
+    assert rows_of(text * 2)[1] == {"step": 3, "policy_loss": -0.5, "reward": 0.5, "kl": 0.25}
+
+
+def test_a_row_that_a_crash_cut_is_counted_and_the_next_one_read():
+    (log,) = logs_of(f"{hf(1)}\n{hf(2)[:30]}\nTraceback (most recent call last):\n{hf(3)}\n")
+    assert log.rows == 2
+    assert [s.line for s in log.skipped] == [2]
+
+
+def test_a_line_that_is_still_being_written_is_no_row_yet(tmp_path):
+    text = "".join(f"{verl(i)}\n" for i in range(4))
+    path = tmp_path / "run.log"
+    for cut in range(len(text) - len(verl(3)) + 3, len(text)):
+        path.write_text(text[:cut])
+        (log,) = CONSOLE.read(Source.of(path))
+        for name, column in log.columns.items():
+            whole = {"step": 1.0, "actor/pg_loss": 0.125, "critic/score/mean": 0.25, "response_length/mean": 1.0}[name]
+            start = 100.5 if name == "response_length/mean" else 0.0
+            assert column.values.tolist() == [start + whole * row for row in column.at.tolist()], (cut, name)
+
+
+def test_of_a_line_that_wandb_cut_the_whole_values_are_read():
+    line = verl(1, *(f"val-aux/m{i}:0.125" for i in range(400)))[:4096]
+    (log,) = logs_of(f"{line}\n{verl(2)}\n")
+    assert log.rows == 2
+    assert all(v in (0.125, 0.25, 101.5, 1.0, 102.5, 0.5, 2.0) for c in log.columns.values() for v in c.values.tolist())
+    assert any("W&B cut at 4096 bytes: 1" in note for note in log.notes)
+
+
+def test_lines_of_a_hand_written_loop_are_read_when_nothing_else_is():
+    text = "".join(
+        f"[Step {i}/300] loss: 0.{i}5 | kl=0.01{i} | Mean Reward: 1.{i} | clip: 12.5%\n" for i in range(1, 6)
+    )
+    rows = rows_of("reading the data\n" + text)
+    assert [r["step"] for r in rows] == [1, 2, 3, 4, 5]
+    assert rows[1] == {"step": 2, "loss": 0.25, "kl": 0.012, "Mean Reward": 1.2, "clip": 0.125}
+
+
+def test_a_value_a_line_is_a_row_where_it_comes_again_and_again():
+    text = "".join(f"objective/kl: {i}.5\nppo/returns/mean: -0.{i}\n-----\n" for i in range(1, 5))
+    assert [r["objective/kl"] for r in rows_of(text)] == [1.5, 2.5, 3.5, 4.5]
+
+
+CODE = """import torch
+
+history = []
+def train(step, loss, reward):
+    metrics = {'loss': 0.5, 'reward': 1.0}
+    history.append({'loss': 0.25, 'reward': 1.0})
+    print({'loss': 0.125, 'reward': 1.0})
+    # {'loss': 0.125, 'reward': 1.0}
+    expected = "step:1 - actor/pg_loss:0.5 - critic/score/mean:0.1"
+    return {'loss': 0.125, 'reward': 1.0}
+"""
+PROSE = """Our run was stopped at step 300. The loss: 0.5 was low then, and the reward 1.5 was high, see Figure 2.
+We restarted it at step 500 with a kl of 0.1 and kept it there, at a learning rate of 1e-6.
+
+In the second week the reward was 2.5 and the loss 0.25. The entropy fell from 1.5 to 0.5.
+"""
+
+
+@pytest.mark.parametrize("text", [CODE, PROSE, CODE.replace("'", '"')])
+@pytest.mark.parametrize("name", ["run.log", "notes.md", "train.txt", "run"])
+def test_source_code_and_prose_are_no_logs(text, name):
+    with pytest.raises(UnreadableLogError):
+        read(Source(name, data=text.encode()))
+
+
+def test_dictionaries_that_are_no_metrics_are_no_rows():
+    text = "{'bos_token_id': 1, 'eos_token_id': 2}\nSamplingParams {'temperature': 1.0, 'top_p': 0.9}\n" * 5
+    with pytest.raises(UnreadableLogError, match="no line in it is a row of metrics"):
+        logs_of(text)
+
+
+def test_a_table_pasted_into_a_text_is_still_a_table():
+    table = "| step | loss | reward |\n|---|---|---|\n" + "".join(f"| {i} | 0.{i} | 1.{i} |\n" for i in range(5))
+    (log,) = read(Source("notes.md", data=table.encode()))
+    assert log.reader == "pasted-table"
