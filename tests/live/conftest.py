@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 
 import holter
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture

@@ -132,7 +132,8 @@ def test_findings_are_written_as_check_writes_them_and_told_once(begin, heard, l
     assert [(s["kind"], s["step"], s["told"]) for s in mine] == [("opened", 25, True)]
     assert mine[0]["finding"].keys() == contract.finding(found).keys()
     assert [str(a) for a in heard if a.finding.detector == found.detector] == [
-        f"{found.detector} critical since step 25 (seen at 25): loss becomes NaN: 1 value, to the end of the log. Last good step: 24."
+        f"{found.detector} critical since step 25 (seen at 25): loss becomes NaN: 1 value, to the end of the log."
+        " Last good step: 24."
     ]
 
 

@@ -161,8 +161,7 @@ class Scanner:
         width = each.line.width if each.more else self._width
         if not grammar.unfinished(body, line.text, each.newest.width in (width, width - 1)):
             return False, False
-        if each.more:
-            self._width = each.line.width
+        self._width = each.line.width
         each.body = [_joined(body, line.text)]
         each.length = len(each.body[0])
         each.last, each.newest = line.number, line
