@@ -1,9 +1,9 @@
 """One GRPO step of this trainer against one of TRL's: CPU time a completion token, in turns, on the same work.
 
-Both train the same model on the same prompts with the same settings, report to the run folder and to TensorBoard, and take
-turns, so that whatever else the machine does hits both. Process time is measured, which does not count waiting.
+Both train the same model on the same prompts with the same settings and the same tracker, log every step, and take turns, so
+that whatever else the machine does hits both. Process time is measured, which does not count waiting.
 
-    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python benchmarks/grpo_step.py [tiny|small] [--rounds 3] [--steps 10]
+    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python benchmarks/grpo_step.py [tiny|small] [--rounds 3] [--steps 10] [--report none]
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ class Stopwatch(TrainerCallback):
             self.tokens += logs["completions/mean_length"] * args.per_device_train_batch_size
 
 
-def measured(trainer, config, world, steps, folder, extra):
+def measured(package, world, steps, folder, report):
     """Completion tokens a second of process time."""
     model, tokenizer, prompts, limit = world
-    args = config(
+    args = package.GRPOConfig(
         output_dir=folder,
         use_cpu=True,
         bf16=False,
@@ -116,12 +116,12 @@ def measured(trainer, config, world, steps, folder, extra):
         disable_tqdm=True,
         dataloader_pin_memory=False,
         lr_scheduler_type="constant",
-        **extra,
+        report_to=report,
     )
     # A reference that TRL can find: it loads it by the policy's name.
     policy = copy.deepcopy(model)
     watch = Stopwatch(steps)
-    trainer(
+    package.GRPOTrainer(
         model=policy,
         reward_funcs=[letters, lengths],
         args=args,
@@ -138,6 +138,7 @@ def main():
     parser.add_argument("size", choices=["tiny", "small"], nargs="?", default="tiny")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--report", default="none", help="tracker of both: none, tensorboard, ...")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
@@ -155,12 +156,9 @@ def main():
 
         theirs.create_model_from_path = lambda *_, **__: copy.deepcopy(trl_reference)
         for number in range(options.rounds):
-            for name, trainer, config, extra in (
-                ("trl", trl.GRPOTrainer, trl.GRPOConfig, {"report_to": ["tensorboard"]}),
-                ("holter", holter.GRPOTrainer, holter.GRPOConfig, {"report_to": ["holter", "tensorboard"]}),
-            ):
+            for name, package in (("trl", trl), ("holter", holter)):
                 out = str(Path(folder) / f"{name}-{number}")
-                seen[name].append(measured(trainer, config, world, options.steps, out, extra))
+                seen[name].append(measured(package, world, options.steps, out, options.report))
     for name, rounds in seen.items():
         rate, step = (statistics.median(r[i] for r in rounds) for i in (0, 1))
         print(

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("holter")
 
+PATIENCE = 10.0
+"""Seconds that training waits for the detectors when a metric is not finite for the first time and a stop was asked for."""
+
 
 class HolterCallback(TrainerCallback):
     """Records a run of any `transformers.Trainer`, TRL's among them, and watches it while it trains.
@@ -41,7 +44,8 @@ class HolterCallback(TrainerCallback):
     * the true loss where the Trainer hides it: with ``logging_nan_inf_filter`` (the default) a loss that is NaN or infinite is
       replaced by the mean of the losses before it. The row's ``loss`` then is what was computed, on the main process, and
       ``loss_as_logged`` is what the Trainer wrote instead;
-    * completions with rewards, advantages and extra columns, of every batch that was generated (TRL's GRPO and RLOO);
+    * completions with rewards, advantages and extra columns, of every batch that was generated (TRL's GRPO and RLOO); those
+      of evaluations are marked ``"split": "eval"``;
     * the Trainer's arguments, as the run's configuration;
     * checkpoints, evaluations' rows, and how the run ended, in ``findings.jsonl``.
 
@@ -51,7 +55,12 @@ class HolterCallback(TrainerCallback):
     looked at only when a row is logged.
 
     When a finding asks for a stop, the Trainer is asked to save a checkpoint and to end, and the reason is logged. No
-    checkpoint is asked for where ``save_total_limit`` would delete the last good one to make room for it.
+    checkpoint is asked for where ``save_total_limit`` would delete the last good one to make room for it. Training never
+    waits for the detectors, with one exception: where `stop_on` is given and a metric is not finite for the first time, because
+    sampling from a model whose weights are NaN raises before the next row.
+
+    A training that breaks off is written down as failed when ``training_step`` raises; started again with the same callback it
+    goes on as a new segment.
     """
 
     def __init__(
@@ -104,6 +113,7 @@ class HolterCallback(TrainerCallback):
         self._shown: dict[int, object] = {}
         self._checkpoints: list[tuple[int, Path]] = []
         self._stopped = False
+        self._not_finite: set[str] = set()
 
     def attach(self, trainer: Trainer) -> None:
         """Look at `trainer` beyond what callbacks are shown: its true loss, its completions. Twice is the same as once."""
@@ -113,7 +123,12 @@ class HolterCallback(TrainerCallback):
         inner = trainer.training_step
 
         def training_step(*args: Any, **kwargs: Any) -> Any:
-            loss = inner(*args, **kwargs)
+            try:
+                loss = inner(*args, **kwargs)
+            except BaseException as error:
+                if self._trainer is trainer and self.run is not None:
+                    self.run.fail(error)
+                raise
             if self._trainer is trainer and self.run is not None:
                 self._losses.append(loss.detach() if hasattr(loss, "detach") else loss)
             return loss
@@ -132,10 +147,11 @@ class HolterCallback(TrainerCallback):
         trainer = _trainer_of(self)
         if trainer is not None:
             self.attach(trainer)
-        self._losses, self._shown, self._stopped = [], {}, False
+        self._losses, self._shown, self._stopped, self._not_finite = [], {}, False, set()
         if not state.is_world_process_zero:
             return
-        resumed = state.global_step if state.global_step else None
+        broke_off = self.run is not None and self.run.failed
+        resumed = state.global_step if state.global_step or broke_off else None
         folder = self.path or _folder(Path(str(args.output_dir)), resumes=resumed is not None)
         self.run = session.init(
             folder,
@@ -166,6 +182,8 @@ class HolterCallback(TrainerCallback):
         if "loss" in row:
             self._unmask(row)
         self.run.log(row, step=state.global_step)
+        if self._options["stop_on"] is not None and self._breaks(row) and self.run.monitor is not None:
+            self.run.monitor.settle(PATIENCE)
         self._heed(args, state, control)
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
@@ -176,8 +194,10 @@ class HolterCallback(TrainerCallback):
             self.run.log_samples(self._completions(), step=state.global_step)
         self._heed(args, state, control)
 
-    def on_evaluate(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        """Record the completions of an evaluation."""
+    def on_prediction_step(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        """Record the completions of one batch of an evaluation; the trainer keeps no more than a few batches."""
         if self.run is not None and self._samples:
             self.run.log_samples([{"split": "eval", **row} for row in self._completions()], step=state.global_step)
 
@@ -195,6 +215,12 @@ class HolterCallback(TrainerCallback):
         """End the record."""
         if self.run is not None:
             self.run.finish()
+
+    def _breaks(self, row: Mapping[str, object]) -> bool:
+        """Whether a metric is not finite for the first time."""
+        new = {k for k, v in row.items() if isinstance(v, float) and not math.isfinite(v)} - self._not_finite
+        self._not_finite |= new
+        return bool(new)
 
     def _unmask(self, row: dict[str, object]) -> None:
         """Put the true loss into a row from which the Trainer's filter removed that it was not finite."""

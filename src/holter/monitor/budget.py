@@ -13,7 +13,7 @@ PER_ROW = 0.5e-3
 """Seconds of looking that a row brings, whatever it took to make."""
 SHARE = 0.02
 """Share of the wall-clock time of training that may be spent looking."""
-CREDIT = 10.0
+CREDIT = 5.0
 """Seconds of looking at the start."""
 MOST = 30.0
 """Seconds of looking that can be saved up."""

@@ -35,6 +35,12 @@ class Monitor:
 
     Looks are as frequent as their cost allows (`holter.monitor.budget`), sooner where a metric jumps. The first value of a
     metric that is not finite is looked at at once, and so are the last rows when the run ends.
+
+    Attributes:
+        looks: How often the detectors have looked.
+        seconds: CPU time that it took, all looks together.
+        stop: Why the run should stop; None where it should not.
+        diagnosis: What was said at the newest look; None before the first.
     """
 
     name = "monitor"
@@ -83,6 +89,7 @@ class Monitor:
         self._surprise = Surprise()
         self._warned: set[str] = set()
         self._thread: threading.Thread | None = None
+        self.looks, self.seconds = 0, 0.0
         self.stop: Stop | None = None
         self.diagnosis: Diagnosis | None = None
 
@@ -185,7 +192,9 @@ class Monitor:
             self._update()
         except Exception as error:
             self._complain(f"the detectors could not look ({type(error).__name__}: {error})")
-        self._budget.spend(time.thread_time() - began)
+        took = time.thread_time() - began
+        self.looks, self.seconds = self.looks + 1, self.seconds + took
+        self._budget.spend(took)
         with self._change:
             self._looked = self._taken
             self._change.notify_all()

@@ -15,16 +15,14 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
         "a zip archive (or an Excel sheet, an .npz, a PyTorch checkpoint)",
         f"{_UNPACK} Save sheets as CSV.",
     ),
-    (b"\x28\xb5\x2f\xfd", "zstd data", "Unpack it first: `zstd -d FILE`."),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "zstd data, which needs a package that is not installed",
+        "Install it: `pip install zstandard`; or unpack it: `zstd -d FILE`.",
+    ),
     (b"BZh", "bzip2 data", "Unpack it first: `bunzip2 FILE`."),
     (b"\xfd7zXZ", "xz data", "Unpack it first: `unxz FILE`."),
     (b"7z\xbc\xaf", "a 7z archive", _UNPACK),
-    (
-        b"SQLite format 3",
-        "an SQLite database (Trackio and MLflow keep theirs in one)",
-        "Export the metrics of the run as CSV or JSON lines.",
-    ),
-    (b"PAR1", "a parquet table, which trainers use for completions", "Give the metrics, not the completions."),
     (b"\x89HDF", "an HDF5 file", "Export its metrics as CSV."),
     (b"\x93NUMPY", "a NumPy array without names", "Save it as CSV with a header line."),
     (b"\x80\x02", "a pickle, which is never opened because it can run code", "Save the values as JSON lines."),
@@ -58,8 +56,8 @@ def foreign(head: bytes) -> tuple[str, str] | None:
         return "a tar archive", _UNPACK
     if is_notebook(head):
         return (
-            "a Jupyter notebook, which is not read yet",
-            "Copy the table of metrics from it and paste it: `holter check -`.",
+            "a Jupyter notebook",
+            "Save it again from Jupyter, or copy the table of metrics from it and paste it: `holter check -`.",
         )
     if b'"__metadata__"' in head[:64] or (b'{"' in head[8:10] and b"data_offsets" in head):
         return "a safetensors file with weights", "Give the log of the run."

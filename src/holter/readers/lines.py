@@ -51,7 +51,7 @@ class Lines:
             if wrong:
                 self.skipped.append(Skipped(self.source.name, None, wrong))
             if torn(stream):
-                self.notes.append("the gzip data ends early, as in a file that is still being written")
+                self.notes.append("the packed data ends early, as in a file that is still being written")
             if self._replaced:
                 self.notes.append(f"lines with bytes that are not UTF-8, which were replaced: {self._replaced}")
 

@@ -31,6 +31,7 @@ def all_readers() -> dict[str, Reader]:
 
 def readers_for(name: str, head: bytes) -> Iterator[Reader]:
     """The readers that recognise a file called `name` with these first bytes, the surest first."""
+    name = name.removesuffix(".zst")
     for reader in sorted(all_readers().values(), key=lambda r: (r.priority, r.name)):
         if reader.recognises(name, head):
             yield reader

@@ -1,18 +1,25 @@
-"""Packed bytes unpacked on the way, with a limit: a few kilobytes of gzip can stand for gigabytes of nothing."""
+"""Packed bytes unpacked on the way, with a limit: a few kilobytes of gzip can stand for gigabytes of nothing.
+
+Zstandard is read where Python has it (3.14) or the package ``zstandard`` is installed.
+"""
 
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
 import zlib
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from holter.errors import UnreadableLogError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from _typeshed import WriteableBuffer
 
 GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
 ALWAYS_ALLOWED = 256 << 20
 """Bytes that any packed file may unpack to."""
 MOST_TIMES = 200
@@ -42,12 +49,26 @@ class _Counted(io.RawIOBase):
 
 
 class _Unpacked(io.RawIOBase):
-    """The bytes of a gzip stream. Everything before damage, or before the torn end of a growing file, is given out."""
+    """The bytes of a packed stream. Everything before damage, or before the torn end of a growing file, is given out."""
 
-    def __init__(self, packed: BinaryIO, name: str) -> None:
+    def __init__(
+        self, packed: BinaryIO, name: str, kind: str, opened: Callable[[Any], Any], fault: type[Exception]
+    ) -> None:
+        """Begin.
+
+        Args:
+            packed: The packed bytes.
+            name: What messages call the file.
+            kind: How it is packed, for messages.
+            opened: Makes a stream of unpacked bytes of a stream of packed ones.
+            fault: What that stream raises when they are damaged, besides OSError.
+        """
         self.packed = _Counted(packed)
-        self.inner = gzip.GzipFile(fileobj=io.BufferedReader(self.packed), mode="rb")
+        self.inner = opened(io.BufferedReader(self.packed))
+        self.faults = (OSError, fault)
         self.name = name
+        self.kind = kind
+        self.read_some: Callable[[int], bytes] = getattr(self.inner, "read1", self.inner.read)
         self.count = 0
         self.damage: str | None = None
         self.torn = False
@@ -60,12 +81,14 @@ class _Unpacked(io.RawIOBase):
         if self.damage is not None or self.torn:
             return 0
         try:
-            found = self.inner.read1(len(view))
+            found = self.read_some(len(view))
         except EOFError:
             self.torn = True
             return 0
-        except (OSError, zlib.error) as error:
-            self.damage = f"the gzip data is damaged after {self.count:,} unpacked bytes ({error}); the rest is lost"
+        except self.faults as error:
+            self.damage = (
+                f"the {self.kind} data is damaged after {self.count:,} unpacked bytes ({error}); the rest is lost"
+            )
             return 0
         view[: len(found)] = found
         self.count += len(found)
@@ -84,18 +107,42 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
+def _gzip(stream: io.BufferedReader[Any]) -> gzip.GzipFile:
+    return gzip.GzipFile(fileobj=stream, mode="rb")
+
+
+def _zstd() -> tuple[Callable[[Any], Any], type[Exception]] | None:
+    """What opens a stream of unpacked bytes, and what that raises when they are damaged; None where nothing here does."""
+    try:
+        own = importlib.import_module("compression.zstd")
+        return own.ZstdFile, own.ZstdError
+    except ImportError:
+        pass
+    try:
+        package = importlib.import_module("zstandard")
+    except ImportError:
+        return None
+    return lambda stream: package.ZstdDecompressor().stream_reader(stream, read_across_frames=True), package.ZstdError
+
+
 def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
-    """`stream` itself, or what it unpacks to when it begins like gzip, whatever the file is called.
+    """`stream` itself, or what it unpacks to when it begins like gzip or Zstandard, whatever the file is called.
 
     Args:
         stream: Bytes that can be read from the start again.
         name: What messages call it.
     """
-    signature = stream.read(len(GZIP))
+    signature = stream.read(len(ZSTD))
     stream.seek(0)
-    if signature != GZIP:
+    kind = ""
+    how: tuple[Callable[[Any], Any], type[Exception]] | None = None
+    if signature.startswith(GZIP):
+        kind, how = "gzip", (_gzip, zlib.error)
+    elif signature == ZSTD:
+        kind, how = "zstd", _zstd()
+    if how is None:
         return stream
-    return cast("BinaryIO", io.BufferedReader(_Unpacked(stream, name), buffer_size=1 << 18))
+    return cast("BinaryIO", io.BufferedReader(_Unpacked(stream, name, kind, *how), buffer_size=1 << 18))
 
 
 def damage(stream: BinaryIO) -> str | None:

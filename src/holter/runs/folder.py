@@ -25,7 +25,10 @@ MOST_ENTRIES = 500_000
 """Files and folders looked at below one folder."""
 
 _PASSED_FOLDERS = re.compile(r"\..*|__pycache__|node_modules|site-packages|venv")
-_LOG_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".log", ".out", ".txt", ".wandb")
+_LOG_SUFFIXES = (
+    *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".log", ".out", ".txt", ".wandb", ".ipynb"),
+    *(".db", ".sqlite", ".sqlite3", ".parquet", "meta.yaml"),
+)
 _NO_LOGS = re.compile(
     r"(?:config|meta|metadata|expect|run(?:-\d+)?|args|params|package|package-lock|tsconfig|vocab|merges|tokenizer.*|special_tokens_map"
     r"|added_tokens|generation_config|preprocessor_config|adapter_config|.*\.index|ds_config.*|accelerate.*|training_args"
@@ -153,7 +156,7 @@ def _files(folder: Path, found: Found) -> list[Path]:
 def _may_be_log(name: str) -> bool:
     if ".tfevents." in name:
         return not name.endswith((".profile-empty", ".cfl"))
-    return name.lower().removesuffix(".gz").endswith(_LOG_SUFFIXES) and not _NO_LOGS.fullmatch(name)
+    return name.lower().removesuffix(".gz").removesuffix(".zst").endswith(_LOG_SUFFIXES) and not _NO_LOGS.fullmatch(name)
 
 
 def _recognised(files: list[Path], folder: Path, found: Found) -> list[_Log]:
@@ -181,7 +184,7 @@ def _home(path: Path, folder: Path) -> Path:
 
 def _stem(path: Path) -> str:
     """The run's own name in a file's name; empty for names that any run's log may have."""
-    stem = path.name.removesuffix(".gz")
+    stem = path.name.removesuffix(".gz").removesuffix(".zst")
     stem = stem.rsplit(".", 1)[0] if ".tfevents." not in stem else ""
     return "" if _ANONYMOUS.fullmatch(stem) else stem
 

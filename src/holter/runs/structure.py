@@ -25,6 +25,9 @@ COARSEST = 3
 FEW = 5
 """Values below which nothing is said of how a series is printed."""
 
+HEAD = 64
+"""Values of a series that tell how its log was printed; a printer does not change its format on the way."""
+
 _NOT_MEASURED = ("axis", "lr", "critic_lr", "kl_coef", "step_time")
 _CRITIC = ("value_loss", "value_clip_fraction", "explained_variance", "critic_grad_norm", "value_mean", "value_error")
 _GROUPS = (
@@ -131,7 +134,8 @@ def print_resolution(run: Run) -> float:
     for series in run.series.values():
         if series.split is not Split.TRAIN or series.derived or series.concept in _NOT_MEASURED:
             continue
-        finite = series.values[np.isfinite(series.values)]
+        head = series.values[:HEAD]
+        finite = head[np.isfinite(head)]
         if len(finite) < FEW or _multiples(finite, 8.0):
             continue
         found = resolution(finite)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -136,8 +137,14 @@ def init(
     )
     run = LiveRun(sinks, manifest, monitor=watching, last_step=last, tell=tell)
     _current = run
-    atexit.register(run.finish)
+    atexit.register(_end, run)
     return run
+
+
+def _end(run: LiveRun) -> None:
+    """The process ends, and nobody finished the run; an error that ended it is remembered by the interpreter."""
+    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    run.fail(error) if isinstance(error, BaseException) else run.finish()
 
 
 def _place(

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("holter")
 
 LEVELS = {"INFO": logging.INFO, "WARN": logging.WARNING, "WARNING": logging.WARNING, "ERROR": logging.ERROR}
+LONGEST_REASON = 2000
+"""Characters of an error's message that are kept."""
 
 
 class LiveRun:
@@ -37,6 +39,7 @@ class LiveRun:
         name: What people call it.
         config: Hyper-parameters as they were recorded.
         monitor: Watches the run; None where it is off.
+        failed: Whether it ended by an error.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class LiveRun:
         self._step = last_step
         self._logged = False
         self._finished = False
+        self.failed = False
         self._recorder.open(manifest)
         folder = next((s for s in self._recorder.sinks if isinstance(s, RunFolderSink)), None)
         self._folder = folder.folder if folder is not None else None
@@ -185,6 +189,16 @@ class LiveRun:
         """
         self._finish("finished" if not exit_code else "failed", f"exit code {exit_code}" if exit_code else "")
 
+    def fail(self, error: BaseException) -> None:
+        """End the run as one that broke off, and write down what ended it. Never raises."""
+        self.failed = True
+        self._finish("failed", f"{type(error).__name__}: {error}"[:LONGEST_REASON])
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run has ended."""
+        return self._finished
+
     def _finish(self, kind: str, why: str) -> None:
         if self._finished:
             return
@@ -205,10 +219,10 @@ class LiveRun:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is None:
+        if error is None:
             self.finish()
         else:
-            self._finish("failed", f"{kind.__name__}: {error}")
+            self.fail(error)
 
     def _counted(self, step: object) -> float:
         found = None if step is None else self._step_of(step)

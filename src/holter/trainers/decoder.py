@@ -1,8 +1,8 @@
-"""Inference with the commonest decoder-only architecture, written out: what costs time is calling modules, not computing.
+"""Passes of the commonest decoder-only architecture, written out: what costs time is calling modules, not computing.
 
 A decoding step of a small model, or of a large one on an accelerator, is a few hundred tiny operations, most of the time of
 which goes into module calls, cache concatenation and mask building. Here it is the arithmetic alone, on the model's own
-parameters and a cache with room to grow. It serves Llama, Mistral, Qwen 2 and Qwen 3, without gradients; what it does with a
+parameters and a cache with room to grow. It serves Llama, Mistral, Qwen 2 and Qwen 3; what it does with a
 model for the first time is checked against the model itself, and on any difference the model goes on by itself.
 """
 
@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
+from transformers import PreTrainedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +58,8 @@ class Trunk:
 
     @classmethod
     def of(cls, model: nn.Module, length: int) -> Self | None:
-        """The trunk of this model; None for one that is not served, or was found to do otherwise."""
-        return cls(model, length) if _served(model, length) else None
+        """The trunk of this model as it is now; None for one that is not served, or was found to do otherwise."""
+        return cls(model, length) if READS.get(model, True) and _served(model, length) else None
 
     def hidden(self, tokens: Tensor, positions: Tensor, attend: Attend) -> Tensor:
         """What the head gets.
@@ -94,18 +95,18 @@ class Trunk:
             enable_gqa=self.queries != self.pairs,
         )
 
-    def read(self, ids: Tensor, mask: Tensor | None) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
-        """Whole sequences.
+    def read(self, ids: Tensor, mask: Tensor | None, kept: list[tuple[Tensor, Tensor]] | None = None) -> Tensor:
+        """Whole sequences; with gradients where they are enabled.
 
         Args:
             ids: Tokens. Shape ``(B, S)``.
             mask: 1 on real tokens where padding is on the left; None where it is on the right. Shape ``(B, S)``.
+            kept: Gets keys and values of each layer, ``(B, pairs, S, D)``, to decode after them.
 
         Returns:
-            What the head gets, ``(B S, C)``, and keys and values of each layer, ``(B, pairs, S, D)``.
+            What the head gets. Shape ``(B S, C)``.
         """
         rows, length = ids.shape
-        kept: list[tuple[Tensor, Tensor]] = []
         if mask is None:
             positions = torch.arange(length, device=ids.device).repeat(rows)
             seen = None
@@ -120,11 +121,12 @@ class Trunk:
             query = turned[:, : self.queries].view(rows, length, -1, self.width).transpose(1, 2)
             keys = turned[:, self.queries :].view(rows, length, -1, self.width).transpose(1, 2)
             values = heads[:, self.queries + self.pairs :].view(rows, length, -1, self.width).transpose(1, 2)
-            kept.append((keys, values))
+            if kept is not None:
+                kept.append((keys, values))
             out = self.attention(query, keys, values, seen, causal=seen is None)
             return out.transpose(1, 2).reshape(rows * length, -1)
 
-        return self.hidden(ids.flatten(), positions, attend), kept
+        return self.hidden(ids.flatten(), positions, attend)
 
 
 class Decoder:
@@ -155,7 +157,9 @@ class Decoder:
             keys, values = self.keys[number], self.values[number]
             keys[:, :, at], values[:, :, at] = turned[:, trunk.queries :], heads[:, trunk.queries + trunk.pairs :]
             query = turned[:, : trunk.queries].unsqueeze(2)
-            return trunk.attention(query, keys[:, :, : at + 1], values[:, :, : at + 1], seen, causal=False).view(rows, -1)
+            return trunk.attention(query, keys[:, :, : at + 1], values[:, :, : at + 1], seen, causal=False).view(
+                rows, -1
+            )
 
         logits: Tensor = trunk.head(trunk.hidden(token, position, attend))
         return logits
@@ -211,9 +215,13 @@ def _roomy(held: Tensor, room: int) -> Tensor:
 
 
 def _normed(hidden: Tensor, norm: Any) -> Tensor:  # noqa: ANN401
-    if hidden.dtype == norm.weight.dtype == torch.float32:
-        return F.rms_norm(hidden, norm.weight.shape, norm.weight, norm.variance_epsilon)
-    scaled = F.rms_norm(hidden.float(), norm.weight.shape, None, norm.variance_epsilon)
+    if hidden.requires_grad:
+        return F.rms_norm(hidden.float(), norm.weight.shape, None, norm.variance_epsilon).to(hidden.dtype) * norm.weight
+    wide = hidden.float() if hidden.element_size() < 4 else hidden
+    # In place, and not by `rms_norm`, which on a CPU takes twice as long for the few rows of a decoding step.
+    scaled = wide.square().mean(-1, keepdim=True).add_(norm.variance_epsilon).rsqrt_().mul(wide)
+    if wide is hidden:
+        return scaled.mul_(norm.weight)
     out: Tensor = norm.weight * scaled.to(hidden.dtype)
     return out
 
@@ -224,8 +232,13 @@ def _rotated(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 def _served(model: Any, length: int) -> bool:  # noqa: ANN401
     """Whether the model is of an architecture that is written out here, with nothing added to it."""
-    config = getattr(model, "config", None)
-    if getattr(config, "model_type", None) not in ARCHITECTURES or torch.is_autocast_enabled(model.device.type):
+    if not isinstance(model, PreTrainedModel) or model.config.model_type not in ARCHITECTURES:
+        return False
+    config, weight = model.config, getattr(model.get_output_embeddings(), "weight", None)
+    # Parameters that are gathered when a module is called are not there without calling it.
+    if type(getattr(weight, "data", None)) is not torch.Tensor or hasattr(weight, "ds_id"):
+        return False
+    if torch.is_autocast_enabled(model.device.type) or (torch.is_grad_enabled() and _needs_its_own_pass(model)):
         return False
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     rotation = rope.get("rope_type", rope.get("type", "default")) if isinstance(rope, dict) else "unknown"
@@ -242,6 +255,13 @@ def _served(model: Any, length: int) -> bool:  # noqa: ANN401
         for part, needed in ((layer.self_attn, names[0]), (layer.mlp, names[1]))
         for name in needed
     )
+
+
+def _needs_its_own_pass(model: PreTrainedModel) -> bool:
+    """Whether training has to go through the model's modules: for dropout, checkpointing, or what watches them."""
+    dropout = getattr(model.config, "attention_dropout", 0.0)
+    watched = any(m._forward_hooks or m._forward_pre_hooks or m._backward_hooks for m in model.modules())
+    return watched or bool(dropout and model.training) or bool(model.is_gradient_checkpointing)
 
 
 def agrees(mine: Tensor, theirs: Tensor) -> bool:

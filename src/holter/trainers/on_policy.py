@@ -260,7 +260,8 @@ class OnPolicyTrainer(Trainer):
     def training_step(self, model: nn.Module, inputs: list[Row], num_items_in_batch: Any = None) -> Tensor:  # noqa: ANN401, ARG002
         """Sample when the last generation is used up; then one forward and backward pass."""
         with self.clock("step_time"):
-            model.train()
+            if not model.training:
+                model.train()
             if callable(getattr(self.optimizer, "train", None)):
                 self.optimizer.train()
             if self.rollout is None or self.micro_steps % (self.parts * self.passes) == 0:
@@ -324,6 +325,8 @@ class OnPolicyTrainer(Trainer):
         self.report.write(self.state.global_step, logs)
 
     def _log_completions(self) -> None:
+        if not self.args.log_completions and self.args.num_completions_to_record == 0:
+            return
         rows = self.metrics.dump_samples(self.state.global_step)
         if self.args.log_unique_prompts:
             rows = list({str(r.get("prompt")): r for r in reversed(rows)}.values())[::-1]

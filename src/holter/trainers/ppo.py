@@ -299,21 +299,29 @@ class PPOTrainer(ValueTrainer):
         return torch.stack(losses).mean()
 
     def _mini_batches(self) -> Iterator[range]:
-        """Every mini-batch of every epoch, as the numbers of its micro-batches; cut anew each epoch."""
+        """Every mini-batch of every epoch, as the numbers of its passes; drawn anew each epoch."""
         args, rollout = self.args, self.rollout
         assert rollout is not None
-        per_step = args.local_mini_batch_size // args.local_micro_batch_size
         lengths = [len(tokens) for tokens in rollout.completions]
         counts = torch.tensor(lengths, device=args.device) * rollout.trained
         for _ in range(args.num_ppo_epochs):
-            rollout.parts = micro_batches(lengths, per_step * args.num_mini_batches, window=per_step, by_length=True)
-            starts = range(0, len(rollout.parts), per_step)
-            chosen = [[i for part in rollout.parts[s : s + per_step] for i in part] for s in starts]
+            chosen = micro_batches(lengths, args.num_mini_batches, window=1, by_length=True)
             places = torch.tensor(chosen).to(args.device, non_blocking=True)  # (num_mini_batches, B / num_mini_batches)
             tokens = self._summed(counts[places].sum(-1).float())
-            for number, start in enumerate(starts):
-                rollout.tokens = tokens[number]
-                yield range(start, start + per_step)
+            for number, rows in enumerate(chosen):
+                rollout.parts, rollout.tokens = self._passes(rows), tokens[number]
+                yield range(len(rollout.parts))
+
+    def _passes(self, rows: list[int]) -> list[list[int]]:
+        """Completions of a mini-batch, given in the order of their lengths, in passes of like length."""
+        args, rollout = self.args, self.rollout
+        assert rollout is not None
+        size = args.local_micro_batch_size
+        if args.device.type == "cpu" and not (self.sampling.synchronised or args.trl_compatible_metrics):
+            # Nothing is gained by large passes there, and padding costs as much as tokens do.
+            lengths = [len(rollout.prompts[i]) + len(rollout.completions[i]) for i in rows]
+            return [[rows[i] for i in part] for part in by_length(lengths, size)]
+        return [rows[i : i + size] for i in range(0, len(rows), size)]
 
     def _descend(self, model: nn.Module, numbers: range, *, moved: bool) -> Tensor:
         """Add up the gradient of a mini-batch. Scalar, its loss."""

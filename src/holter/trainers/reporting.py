@@ -12,6 +12,7 @@ from transformers.trainer_callback import ProgressCallback
 
 from holter.recorder import fold
 from holter.recorder.recorder import Recorder
+from holter.recorder.samples import SampleBuffer
 from holter.sinks.base import Destination
 from holter.sinks.holter import RunFolderSink
 from holter.sinks.isolated import Isolated
@@ -23,6 +24,7 @@ from holter.store.manifest import describe
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from torch import Tensor
     from transformers import Trainer, TrainerControl, TrainerState
 
     from holter.sinks.base import Sample, Sink, Values
@@ -55,6 +57,11 @@ class Measures(Recorder):
             parts = [tuple(map(float, lanes)) for lanes in (*entry.on_host, *entry.on_device)]
             out[key] = (entry.kind.name, entry.kind.fold(parts))
         return out
+
+    def record_samples(self, columns: Mapping[str, Sequence[object] | Tensor]) -> None:
+        """Completions of a generation; those of the one before are forgotten."""
+        self._samples = SampleBuffer()
+        super().record_samples(columns)
 
     def restore(self, state: Mapping[str, tuple[str, tuple[float, ...]]]) -> None:
         """Go on from what `state` gave."""

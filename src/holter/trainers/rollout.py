@@ -9,7 +9,7 @@ log-probabilities of a trainer. The device is looked at every few tokens, not ev
 from __future__ import annotations
 
 import inspect
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -94,8 +94,11 @@ def sample(model: nn.Module, prompts: Sequence[list[int]], sampling: Sampling, d
     Raises:
         SamplingError: When the policy's logits are NaN.
     """
-    with _evaluating(model):
-        tokens, logprobs, ended = _sample(model, prompts, sampling, device)
+    step = _Stepper(model, max(map(len, prompts)), sampling.max_tokens)
+    with nullcontext() if step.is_sure else _evaluating(model):
+        # A model's own forward may keep tensors for later, and those of inference mode are of no use to training.
+        with torch.inference_mode(step.trunk is not None):
+            tokens, logprobs, ended = _sample(step, prompts, sampling, device)
     table, finished, broken = tokens.tolist(), ended.tolist(), bool(logprobs.isnan().any())
     if broken:
         raise SamplingError(
@@ -114,13 +117,12 @@ def _until_end(row: list[int], ends: set[int]) -> list[int]:
 
 
 def _sample(
-    model: nn.Module, prompts: Sequence[list[int]], sampling: Sampling, device: torch.device
+    step: _Stepper, prompts: Sequence[list[int]], sampling: Sampling, device: torch.device
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Tokens and log-probabilities, both ``(B, T)``, and which completions ended, ``(B,)``."""
     rows = len(prompts)
     unique, copies = _runs(prompts)
     ids, mask = left_padded(unique, sampling.pad, device)
-    step = _Stepper(model, ids.shape[1], sampling.max_tokens)
     logits = step.read(ids, mask)
     if len(unique) < rows:
         at = torch.repeat_interleave(torch.arange(len(unique)), torch.tensor(copies)).to(device)
@@ -230,18 +232,22 @@ class _Stepper:
         self.cache_name = "cache" if "cache" in accepted else "past_key_values"
         self.options: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
         self.cache: Any = DynamicCache(config=getattr(base, "config", None))
-        willing = STEPS.get(model, True) and READS.get(model, True)
-        self.trunk = Trunk.of(model, longest + room) if willing else None
+        self.trunk = Trunk.of(model, longest + room) if STEPS.get(model, True) else None
         self.decoder: Decoder | None = None
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the model itself will not be called."""
+        return self.trunk is not None and self.model in READS and self.model in STEPS
 
     def read(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Logits after the prompts. Shape ``(B, V)``."""
-        tried = self.model in READS and self.model in STEPS
-        own = None if self.trunk is not None and tried else self._pass(ids, mask, (mask.cumsum(-1) - 1).clamp(min=0))
+        own = None if self.is_sure else self._pass(ids, mask, (mask.cumsum(-1) - 1).clamp(min=0))
         if self.trunk is None:
             assert own is not None
             return own
-        hidden, kept = self.trunk.read(ids, mask)
+        kept: list[tuple[Tensor, Tensor]] = []
+        hidden = self.trunk.read(ids, mask, kept)
         logits: Tensor = self.trunk.head(hidden.view(*ids.shape, -1)[:, -1])
         if own is not None:
             READS[self.model] = agrees(logits, own)

@@ -139,19 +139,16 @@ def score(model: nn.Module, batch: Sequences, *, temperature: float, entropy_gra
 def completion_logits(model: nn.Module, batch: Sequences) -> Tensor:
     """Logits of the completion tokens only. Shape ``(N, V)``.
 
-    Without gradients a `Trunk` computes them where it serves the model and does what the model does.
+    A `Trunk` computes them where it serves the model and does what the model does.
     """
-    trunk = None
-    if not torch.is_grad_enabled() and READS.get(model, True):
-        trunk = Trunk.of(model, batch.ids.shape[1])
-    if trunk is not None:
-        hidden, _ = trunk.read(batch.ids, batch.attention)
-        found: Tensor = trunk.head(hidden[batch.before])
-        if model in READS:
-            return found
+    trunk = Trunk.of(model, batch.ids.shape[1])
+    if trunk is None:
+        return _own_logits(model, batch)
+    found: Tensor = trunk.head(trunk.read(batch.ids, batch.attention)[batch.before])
+    if model in READS:
+        return found
     own = _own_logits(model, batch)
-    if trunk is not None:
-        READS[model] = agrees(found, own)
+    READS[model] = agrees(found.detach(), own.detach())
     return own
 
 

@@ -62,6 +62,12 @@ class PolicyAndValue(nn.Module):
         """The policy's."""
         return self.policy.generation_config
 
+    @property
+    def device(self) -> torch.device:
+        """The policy's."""
+        device: torch.device = self.policy.device
+        return device
+
     def get_output_embeddings(self) -> nn.Module:
         """The policy's."""
         head: nn.Module = self.policy.get_output_embeddings()

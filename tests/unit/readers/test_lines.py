@@ -80,7 +80,7 @@ def test_a_growing_gzip_file_gives_what_is_there():
     found, lines = read(packed[: len(packed) // 2])
     assert found[0] == (1, "line 0")
     assert len(found) > 1000
-    assert lines.notes == ["the gzip data ends early, as in a file that is still being written"]
+    assert lines.notes == ["the packed data ends early, as in a file that is still being written"]
     assert not lines.skipped
 
 

@@ -29,9 +29,9 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import episodes
-from holter.detectors.statistics.precision import coarse
 from holter.detectors.statistics.rolling import trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.runs.structure import print_resolution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ class GradientZero(Detector):
         flags = trailing_mean(zero.astype(np.float64), 20, least=10) > self.share
         head = np.cumsum(zero) == np.arange(1, n + 1)
         flags[:9] = head[:9]
-        rounded = coarse(run)
+        rounded = print_resolution(run) > 0
         for episode in episodes(flags, quiet=20):
             i = episode.raised
             zeros = np.flatnonzero(zero[max(0, i - 19) : i + 1]) + max(0, i - 19)

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.precision import coarse
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.runs.structure import print_resolution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ class LRZero(Detector):
         assert series is not None
         lr = series.finite()
         zero = lr.values == 0.0
-        if not zero.any() or (zero.all() and coarse(run)):
+        if not zero.any() or (zero.all() and print_resolution(run) > 0):
             return
         edges = np.flatnonzero(np.diff(np.concatenate(([False], zero, [False])).astype(np.int8)))
         for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):

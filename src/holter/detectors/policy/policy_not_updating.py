@@ -33,9 +33,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.precision import coarse
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.runs.structure import print_resolution
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class PolicyNotUpdating(Detector):
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Exact zeros, KL that never grows, updates of no size; the first that holds."""
-        if coarse(run):
+        if print_resolution(run) > 0:
             return
         kl, step = run.get("ref_kl"), run.get("policy_kl")
         kl = kl.finite() if kl is not None else None

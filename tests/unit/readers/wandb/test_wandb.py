@@ -74,7 +74,6 @@ def test_old_files_with_plain_keys_and_new_ones_with_paths_say_the_same():
 
 
 def test_nan_null_and_absent_are_three_things():
-    rows = ['{"a": NaN}']
     data = files.framed(
         [
             files.history(1, {"loss": "NaN", "kl": "null", "reward": 0.5}),
@@ -83,7 +82,6 @@ def test_nan_null_and_absent_are_three_things():
         ]
     )
     log = read_bytes(data)
-    assert rows
     assert str(log.columns["loss"].values.tolist()) == "[nan, -inf, 1.0]"
     assert log.columns["kl"].at.tolist() == [0, 1]
     assert log.columns["kl"].null.tolist() == [True, False]

@@ -1,0 +1,98 @@
+"""Parquet tables of metrics, as trackers export histories. Needs ``pyarrow``, which is imported only here and only when asked."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from holter.errors import UnreadableLogError
+from holter.readers.base import RawColumn, RawLog
+from holter.readers.plausibility import NotALogError, objection
+from holter.readers.table import MOST_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.readers.base import Source
+
+SIGNATURE = b"PAR1"
+_SAMPLES = frozenset({"prompt", "completion", "completions", "response", "messages"})
+_NAMED = 5
+MOST_ROWS = 50_000_000
+
+
+class Parquet:
+    """Reads ``.parquet`` files."""
+
+    name = "parquet"
+    title = "Parquet tables of metrics (with pyarrow installed)"
+    priority = 40
+
+    def recognises(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - the signature says it all
+        """By the signature."""
+        return head.startswith(SIGNATURE)
+
+    def read(self, source: Source) -> Iterator[RawLog]:
+        """One log; a null in the table is taken for a value that was not logged.
+
+        Raises:
+            UnreadableLogError: When pyarrow is missing, the file is damaged, or it holds no metrics.
+        """
+        try:
+            import pyarrow as arrow
+            from pyarrow import parquet
+        except ImportError:
+            raise UnreadableLogError.of(
+                source.name,
+                "this is a Parquet table, which needs a package that is not installed.",
+                "Install it: `pip install pyarrow`; or save the table as CSV.",
+            ) from None
+        with source.open() as stream:
+            try:
+                file = parquet.ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read()))
+                columns, texts, rows = _columns(file, arrow)
+            except (arrow.ArrowException, OSError, ValueError) as error:
+                raise UnreadableLogError.of(
+                    source.name, f"the Parquet data cannot be read ({_short(error)}).", "Copy the file again."
+                ) from error
+        if not _SAMPLES.isdisjoint(texts):
+            wrong: str | None = (
+                f"it is a table of completions, a row each ({', '.join(texts[:_NAMED])}), not of metrics."
+            )
+        else:
+            wrong = objection(columns, texts)
+        if wrong is not None:
+            raise NotALogError.of(source.name, wrong, "Give the metrics of the run.")
+        aside = [f"left aside, without numbers: {', '.join(texts[:_NAMED])}"] if texts else []
+        yield RawLog(name=source.name, reader=self.name, rows=rows, columns=columns, notes=tuple(aside))
+
+
+def _columns(file: Any, arrow: Any) -> tuple[dict[str, RawColumn], list[str], int]:  # noqa: ANN401
+    """The columns of numbers, the names of all others, and the number of rows."""
+    schema = file.schema_arrow
+    rows = file.metadata.num_rows
+    if len(schema) > MOST_COLUMNS or rows > MOST_ROWS:
+        raise ValueError(f"{len(schema):,} columns of {rows:,} rows are no log")
+    numeric = [f.name for f in schema if _is_number(f.type, arrow)]
+    columns = {}
+    for name in dict.fromkeys(numeric):
+        values = file.read(columns=[name]).column(0)
+        there = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
+        kept = values.drop_null().cast(arrow.float64(), safe=False).to_numpy()
+        if len(kept):
+            columns[name] = RawColumn(np.flatnonzero(there).astype(np.int64), np.array(kept, np.float64))
+    return columns, [f.name for f in schema if f.name not in numeric], rows
+
+
+def _is_number(kind: Any, arrow: Any) -> bool:  # noqa: ANN401
+    types = arrow.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
+
+
+def _short(error: Exception) -> str:
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+
+
+PARQUET = Parquet()

@@ -1,0 +1,91 @@
+"""SQLite databases opened for reading only, whoever is writing to them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from holter.errors import UnreadableLogError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.readers.base import Source
+
+SIGNATURE = b"SQLite format 3\x00"
+LARGEST = 1 << 30
+"""Bytes of the largest database that is read from a stream, which has to be held in memory."""
+_VERSIONS = slice(18, 20)
+_PATIENCE = 5.0
+"""Seconds to wait for a writer."""
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[sqlite3.Connection]:
+    """A connection to the database that `source` is, closed at the end.
+
+    Raises:
+        UnreadableLogError: When it is damaged, locked or too large.
+    """
+    try:
+        connection = _connected(source)
+        try:
+            yield connection
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise UnreadableLogError.of(
+            source.name,
+            f"the database cannot be read ({error}).",
+            "Copy it with `sqlite3 FILE '.backup COPY'` while nothing writes to it, and give the copy.",
+        ) from error
+
+
+def _connected(source: Source) -> sqlite3.Connection:
+    if source.path is not None and _begins_like_one(source):
+        path = source.path.resolve().as_uri()
+        with suppress(sqlite3.OperationalError):
+            return _tried(sqlite3.connect(f"{path}?mode=ro", uri=True, timeout=_PATIENCE))
+        # Where nothing may be written beside the file, a write-ahead log cannot be opened and is left aside.
+        return _tried(sqlite3.connect(f"{path}?immutable=1", uri=True))
+    with source.open() as stream:
+        data = bytearray(stream.read(LARGEST + 1))
+    if len(data) > LARGEST:
+        raise UnreadableLogError.of(
+            source.name, f"the database is larger than {LARGEST >> 30} GiB.", "Unpack it to a file and give the file."
+        )
+    data[_VERSIONS] = b"\x01\x01"  # in memory there is no write-ahead log
+    connection = sqlite3.connect(":memory:")
+    connection.deserialize(bytes(data))
+    return _tried(connection)
+
+
+def _begins_like_one(source: Source) -> bool:
+    assert source.path is not None
+    with source.path.open("rb") as stream:
+        return stream.read(len(SIGNATURE)) == SIGNATURE
+
+
+def _tried(connection: sqlite3.Connection) -> sqlite3.Connection:
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    connection.text_factory = lambda data: data.decode("utf-8", errors="replace")
+    return connection
+
+
+def tables(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
+    """The columns of every table."""
+    names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return {
+        name: frozenset(row[1] for row in connection.execute(f"PRAGMA table_info({_quoted(name)})"))
+        for name in names
+        if isinstance(name, str)
+    }
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
