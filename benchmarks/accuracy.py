@@ -1,10 +1,10 @@
 """How often the diagnosis is right and how often it cries wolf: on every labelled set that is present and on made runs.
 
-    python benchmarks/accuracy.py [--sets FOLDER] [--runs N] [--each N] [--write]
+    python benchmarks/accuracy.py [FOLDER] [--runs N] [--each N] [--write]
 
 FOLDER holds the labelled sets (`runs/trl`, `runs/synthetic`, `runs/public`, `cases`) and `bench/kinds.json`; it is the argument,
 else $HOLTER_LABELLED, else `shared` beside the repository. A set that is not there is said to be absent. N healthy runs are made
-(1,000), and N of every fault under every algorithm (80). `--write` stores the measurement in the package, from where
+(1,000), and N of every fault under every algorithm (60). `--write` stores the measurement in the package, from where
 `holter explain` prints it, and makes `docs/accuracy.md` of it.
 """
 
@@ -41,12 +41,13 @@ def measured(folder, runs, each):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=Path, default=Path(os.environ.get("HOLTER_LABELLED", ROOT.parent / "shared")))
+    default = Path(os.environ.get("HOLTER_LABELLED", ROOT.parent / "shared"))
+    parser.add_argument("folder", nargs="?", type=Path, default=default, help="where the labelled sets lie")
     parser.add_argument("--runs", type=int, default=1000, help="healthy runs to make")
-    parser.add_argument("--each", type=int, default=80, help="runs to make of each fault under each algorithm")
+    parser.add_argument("--each", type=int, default=60, help="runs to make of each fault under each algorithm")
     parser.add_argument("--write", action="store_true", help="store the measurement and make docs/accuracy.md")
     asked = parser.parse_args()
-    record = measured(asked.sets, asked.runs, asked.each)
+    record = measured(asked.folder, asked.runs, asked.each)
     if asked.write:
         FILE.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         DOCUMENT.write_text(page.document(record), encoding="utf-8")

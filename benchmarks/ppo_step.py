@@ -28,9 +28,10 @@ EPISODES = 32
 
 def world(size):
     """Policy, value model, reward model, tokenizer, prompts and length limit."""
-    import grpo_step
     import torch
     from transformers import AutoModelForSequenceClassification
+
+    import grpo_step
 
     policy, tokenizer, prompts, limit = {"tiny": grpo_step.tiny, "small": grpo_step.small}[size]()
     tokenizer.padding_side = "left"

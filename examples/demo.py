@@ -58,7 +58,11 @@ def main() -> None:
         console.print()
         console.print(Markdown(f"**What this shows.** {after}"))
         console.print()
-    console.print(Markdown("Your own log: `.venv/bin/holter check PATH`. What a metric means: `.venv/bin/holter explain objective/kl`."))
+    console.print(
+        Markdown(
+            "Your own log: `.venv/bin/holter check PATH`. What a metric means: `.venv/bin/holter explain objective/kl`."
+        )
+    )
 
 
 if __name__ == "__main__":

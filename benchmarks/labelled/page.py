@@ -141,7 +141,7 @@ def detectors(record: Mapping[str, Any]) -> str:
                 _spread(found["onset"]),
                 _spread(found["delay"]),
                 f"{named.hits} of {named.of}" if named.of else "-",
-                f"{flagged.hits} of {flagged.of}",
+                f"{flagged.hits} of {flagged.of}" if flagged.of else "-",
             ]
         )
     head = (
@@ -176,13 +176,14 @@ def missed(record: Mapping[str, Any]) -> str:
 def weak(record: Mapping[str, Any]) -> str:
     """What to be careful with, in words, the worst first."""
     out = []
-    dull = sorted((Rate(*f["right"]).share, n.replace("/", " in ").upper(), n) for n, f in record["faults"].items())
-    for share, _, name in dull:
+    dull = sorted((Rate(*found["right"]).share, name) for name, found in record["faults"].items())
+    for share, name in dull:
         if share < WEAK:
             fault, algorithm = name.split("/")
-            out.append(
-                f"- {fault} in {algorithm.upper()} is rightly named in {Rate(*record['faults'][name]['right'])} only."
-            )
+            found = record["faults"][name]
+            right = Rate(*found["right"])
+            hinted = f"; {found['hinted']} of the {right.of - right.hits} missed as an info" if found["hinted"] else ""
+            out.append(f"- {fault} in {algorithm.upper()} is rightly named in {right} only{hinted}.")
     loud = sorted(((Rate(*f["accused"]), n) for n, f in record["detectors"].items()), key=lambda x: (-x[0].hits, x[1]))
     out += [f"- `{name}` accuses healthy made runs: {rate.per_thousand()}." for rate, name in loud if rate.hits]
     noisy = sorted(((Rate(*c), n) for n, c in record["families"].items()), key=lambda x: (-x[0].hits, x[1]))

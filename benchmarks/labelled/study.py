@@ -80,8 +80,12 @@ def _set(verdicts: Sequence[Judged]) -> dict[str, Any]:
 
 
 def _fault(verdicts: Sequence[Judged]) -> dict[str, Any]:
-    instead = Counter(name for v in verdicts if not v.right for name in set(_names(v)))
-    return {"right": _right(verdicts), **_timing(verdicts), "instead": instead.most_common(3)}
+    missed = [v for v in verdicts if not v.right]
+    instead = Counter(name for v in missed for name in _names(v))
+    hinted = sum(
+        any(s.detector in v.label.names and not s.warns and s.raised >= (v.onset or 0) for s in v.said) for v in missed
+    )
+    return {"right": _right(verdicts), "hinted": hinted, **_timing(verdicts), "instead": instead.most_common(3)}
 
 
 def _timing(verdicts: Iterable[Judged], names: frozenset[str] | None = None) -> dict[str, Any]:
@@ -117,7 +121,7 @@ def _detector(
     looked = [v for v in well if name not in v.blind]
     mine = [v for v in ill if name in v.label.names]
     sick = [v for v in labelled if v.label.sick and name in v.label.names]
-    sound = [v for v in labelled if v.label.healthy]
+    sound = [v for v in labelled if v.label.healthy and name not in v.blind]
     loud = [v for v in sound if name in _names(v)]
     others = [v for v in ill if name not in v.label.names and name in _names(v)]
     return {

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("holter")
 
+_STOP, _SAVE_AND_STOP = 1, 2
 PATIENCE = 10.0
 """Seconds that training waits for the detectors when a metric is not finite for the first time and a stop was asked for."""
 
@@ -58,6 +59,9 @@ class HolterCallback(TrainerCallback):
     checkpoint is asked for where ``save_total_limit`` would delete the last good one to make room for it. Training never
     waits for the detectors, with one exception: where `stop_on` is given and a metric is not finite for the first time, because
     sampling from a model whose weights are NaN raises before the next row.
+
+    On several processes the main one records and decides; the others hear of a stop at the end of a step, by a collective of one
+    number, which is made only where `stop_on` is given. `stop_on` must be the same on all of them.
 
     A training that breaks off is written down as failed when ``training_step`` raises; started again with the same callback it
     goes on as a new segment.
@@ -109,7 +113,7 @@ class HolterCallback(TrainerCallback):
         self._name = name
         self._samples = samples
         self._trainer: Trainer | None = None
-        self._losses: list[Any] = []
+        self._loss: Any = None
         self._shown: dict[int, object] = {}
         self._checkpoints: list[tuple[int, Path]] = []
         self._stopped = False
@@ -130,7 +134,8 @@ class HolterCallback(TrainerCallback):
                     self.run.fail(error)
                 raise
             if self._trainer is trainer and self.run is not None:
-                self._losses.append(loss.detach() if hasattr(loss, "detach") else loss)
+                loss_alone = loss.detach() if hasattr(loss, "detach") else loss
+                self._loss = loss_alone if self._loss is None else self._loss + loss_alone
             return loss
 
         trainer.training_step = training_step
@@ -147,9 +152,12 @@ class HolterCallback(TrainerCallback):
         trainer = _trainer_of(self)
         if trainer is not None:
             self.attach(trainer)
-        self._losses, self._shown, self._stopped, self._not_finite = [], {}, False, set()
+        self._loss, self._shown, self._stopped, self._not_finite = None, {}, False, set()
         if not state.is_world_process_zero:
             return
+        if self.run is not None and not self.run.finished:
+            # Interrupted outside of a step, and begun again.
+            self.run.finish(exit_code=1)
         broke_off = self.run is not None and self.run.failed
         resumed = state.global_step if state.global_step or broke_off else None
         folder = self.path or _folder(Path(str(args.output_dir)), resumes=resumed is not None)
@@ -176,21 +184,20 @@ class HolterCallback(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         """Record one row, and see whether the run should stop."""
-        if self.run is None or not logs:
+        if not logs:
             return
-        row = dict(logs)
-        if "loss" in row:
-            self._unmask(row)
-        self.run.log(row, step=state.global_step)
-        if self._options["stop_on"] is not None and self._breaks(row) and self.run.monitor is not None:
-            self.run.monitor.settle(PATIENCE)
+        if self.run is not None:
+            row = dict(logs)
+            if "loss" in row:
+                self._unmask(row)
+            self.run.log(row, step=state.global_step)
+            if self._options["stop_on"] is not None and self._breaks(row) and self.run.monitor is not None:
+                self.run.monitor.settle(PATIENCE)
         self._heed(args, state, control)
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         """Record the completions that were generated for this step, and see whether the run should stop."""
-        if self.run is None:
-            return
-        if self._samples:
+        if self.run is not None and self._samples:
             self.run.log_samples(self._completions(), step=state.global_step)
         self._heed(args, state, control)
 
@@ -224,12 +231,12 @@ class HolterCallback(TrainerCallback):
 
     def _unmask(self, row: dict[str, object]) -> None:
         """Put the true loss into a row from which the Trainer's filter removed that it was not finite."""
-        losses, self._losses = self._losses, []
+        total, self._loss = self._loss, None
         logged = row["loss"]
-        if not losses or not isinstance(logged, int | float):
+        if total is None or not isinstance(logged, int | float):
             return
         try:
-            true = _sum(losses)
+            true = float(total)
         except Exception as error:
             log.warning("the true loss cannot be looked at (%s); the record has what the Trainer logged", error)
             return
@@ -251,14 +258,22 @@ class HolterCallback(TrainerCallback):
         return new
 
     def _heed(self, args: TrainingArguments, state: TrainerState, control: TrainerControl) -> None:
-        if self._stopped or self.run is None or self.run.stop is None:
+        """Ask the Trainer to stop where the run should. Every process must call it at the same moment."""
+        if self._stopped or self._options["stop_on"] is None:
             return
-        self._stopped = True
-        stop = self.run.stop
+        asked = _same_everywhere(self._asked(args, state), args)
+        if asked:
+            self._stopped = True
+            control.should_training_stop = True
+            control.should_save = control.should_save or asked == _SAVE_AND_STOP
+
+    def _asked(self, args: TrainingArguments, state: TrainerState) -> int:
+        """What the main process wants to happen: 0 where nothing, and on the others. Says why."""
+        stop = self.run.stop if self.run is not None else None
+        if self.run is None or stop is None:
+            return 0
         good = self._last_good_checkpoint(stop.last_good_step)
         keep = good is not None and self._would_be_deleted(good[0], args)
-        control.should_training_stop = True
-        control.should_save = control.should_save if keep else True
         named = f"The last good checkpoint is {good[1]}." if good is not None else "There is no checkpoint from before."
         saved = " None is saved now, because save_total_limit would delete that one." if keep else ""
         said = f"training stops at step {step_text(state.global_step)}: {stop.reason} {named}{saved}"
@@ -266,6 +281,7 @@ class HolterCallback(TrainerCallback):
         self.run.note(
             {"kind": "stopped", "step": state.global_step, "reason": said, "checkpoint": str(good[1]) if good else None}
         )
+        return _STOP if keep else _SAVE_AND_STOP
 
     def _last_good_checkpoint(self, last_good_step: float | None) -> tuple[int, Path] | None:
         if last_good_step is None:
@@ -307,12 +323,15 @@ def _algorithm(trainer: Trainer | None) -> str:
     return next((n for n in names if n in ("grpo", "rloo", "ppo", "dpo", "onlinedpo")), names[0] if names else "")
 
 
-def _sum(losses: list[Any]) -> float:
-    """Sum of losses that lie on a device, by one look at it."""
-    total = losses[0]
-    for loss in losses[1:]:
-        total = total + loss
-    return float(total)
+def _same_everywhere(asked: int, args: TrainingArguments) -> int:
+    """The largest number that any process has. A process that stopped alone would leave the others waiting for it forever."""
+    import torch
+
+    if args.world_size == 1 or not torch.distributed.is_initialized():
+        return asked
+    flag = torch.tensor([asked], device=args.device)
+    torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
+    return int(flag.item())
 
 
 def _rows_of(held: Mapping[str, Any]) -> tuple[list[dict[str, object]], list[object]]:

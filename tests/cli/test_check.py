@@ -59,7 +59,9 @@ def test_wrong_usage_exits_with_2_and_says_the_way_out(arguments: list[str], say
 
 
 def test_json_keeps_numbers_that_are_not_finite_as_strings():
-    rows = [{"step": i, "reward": 0.1 * i, "loss": 0.5, "grad_norm": float("nan") if i > 6 else 1.0} for i in range(1, 12)]
+    rows = [
+        {"step": i, "reward": 0.1 * i, "loss": 0.5, "grad_norm": float("nan") if i > 6 else 1.0} for i in range(1, 12)
+    ]
     text = "\n".join(json.dumps(r) for r in rows) + "\n"
     said = answer("-", stdin=text.encode())
     values = [v for f in said["runs"][0]["findings"] for e in f["evidence"] for v in e["values"]]

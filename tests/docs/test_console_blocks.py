@@ -12,12 +12,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 BLOCK = re.compile(r"^(?P<fence>`{3,})console\n(?P<body>.*?)^(?P=fence)$", re.M | re.S)
 
 
 def blocks() -> list[tuple[Path, int]]:
-    return [(d, i) for d in DOCUMENTS if d.exists() for i, _ in enumerate(BLOCK.finditer(d.read_text(encoding="utf-8")))]
+    return [
+        (d, i) for d in DOCUMENTS if d.exists() for i, _ in enumerate(BLOCK.finditer(d.read_text(encoding="utf-8")))
+    ]
 
 
 def printed(command: str) -> str:
@@ -31,7 +38,14 @@ def printed(command: str) -> str:
         "PYTHONIOENCODING": "utf-8",
     }
     done = subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
     )
     return "\n".join(line.rstrip() for line in (done.stdout + done.stderr).rstrip().splitlines()) + "\n"
 

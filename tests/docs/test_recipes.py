@@ -41,10 +41,19 @@ def test_recipe_works_as_written(body: str, tmp_path: Path):
     commands = COMMANDS.findall(body)
     assert commands
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    environment |= {"PYTHONPATH": str(tmp_path / "src"), "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment |= {
+        "PYTHONPATH": str(tmp_path / "src"),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
     for command in commands:
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
+            ["bash", "-euo", "pipefail", "-c", command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
         )
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
         assert "no tests ran" not in done.stdout

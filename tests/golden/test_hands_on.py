@@ -39,7 +39,11 @@ def as_jsonl(head, rows):
 
 
 def as_pasted(head, rows):
-    return "Here is my run, is it normal?\n\n" + "\n".join("   ".join(f"{c:<12}" for c in r).rstrip() for r in [head, *rows]) + "\n"
+    return (
+        "Here is my run, is it normal?\n\n"
+        + "\n".join("   ".join(f"{c:<12}" for c in r).rstrip() for r in [head, *rows])
+        + "\n"
+    )
 
 
 FORMS = {"csv": as_csv, "tsv": as_tsv, "md": as_markdown, "jsonl": as_jsonl, "txt": as_pasted}
@@ -99,7 +103,13 @@ def test_every_form_gives_the_same_numbers(tmp_path):
     tables = set()
     for form, head in EVERY:
         run = diagnosis(tmp_path, form, head).run
-        tables.add(tuple((k, tuple(s.values), str(s.unit), tuple(s.steps)) for k, s in sorted(run.series.items()) if s.concept != "axis"))
+        tables.add(
+            tuple(
+                (k, tuple(s.values), str(s.unit), tuple(s.steps))
+                for k, s in sorted(run.series.items())
+                if s.concept != "axis"
+            )
+        )
     assert len(tables) == 1
 
 

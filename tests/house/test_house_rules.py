@@ -42,9 +42,12 @@ def test_every_public_name_has_a_docstring():
         for node in [tree, *ast.walk(tree)]:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
                 private_parent = any(
-                    isinstance(p, ast.ClassDef) and p.name.startswith("_") and node in ast.walk(p) for p in ast.walk(tree)
+                    isinstance(p, ast.ClassDef) and p.name.startswith("_") and node in ast.walk(p)
+                    for p in ast.walk(tree)
                 )
-                inside = any(isinstance(p, ast.FunctionDef) and node is not p and node in ast.walk(p) for p in ast.walk(tree))
+                inside = any(
+                    isinstance(p, ast.FunctionDef) and node is not p and node in ast.walk(p) for p in ast.walk(tree)
+                )
                 if not private_parent and not inside and not ast.get_docstring(node):
                     bare.append(f"{path.relative_to(ROOT)}:{node.lineno} {node.name}")
     assert not bare
@@ -53,15 +56,24 @@ def test_every_public_name_has_a_docstring():
 def test_every_module_but_the_trainers_imports_without_optional_packages():
     names = [m.name for m in pkgutil.walk_packages(holter.__path__, "holter.") if "__main__" not in m.name]
     code = "; ".join(
-        ["import sys", *(f"import {n}" for n in names if not n.startswith(("holter.trainers.", "holter.callback")))]
-        + ["bad = {'torch', 'transformers', 'wandb', 'tensorboard', 'trl', 'pandas'} & set(sys.modules)", "assert not bad, bad"]
+        [
+            "import sys",
+            *(f"import {n}" for n in names if not n.startswith(("holter.trainers.", "holter.callback"))),
+            "bad = {'torch', 'transformers', 'wandb', 'tensorboard', 'trl', 'pandas'} & set(sys.modules)",
+            "assert not bad, bad",
+        ]
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 def test_no_path_or_session_of_a_machine_is_named():
     pattern = re.compile(r"/(work|root|tmp)/[a-z]")
-    texts = [p for folder in ("src", "tests", "docs", "examples", "benchmarks") for p in (ROOT / folder).rglob("*") if p.is_file()]
+    texts = [
+        p
+        for folder in ("src", "tests", "docs", "examples", "benchmarks")
+        for p in (ROOT / folder).rglob("*")
+        if p.is_file()
+    ]
     texts += [ROOT / n for n in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Makefile", "pyproject.toml")]
     named = [
         str(p.relative_to(ROOT))

@@ -6,6 +6,8 @@ import contextlib
 import copy
 import io
 import math
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -298,3 +300,22 @@ def test_a_plain_trainer_is_recorded_too(tmp_path, lines, taught):
     train(trainer)
     assert recorded(tmp_path / "run", lines) == trainer.state.log_history
     assert not (tmp_path / "run" / "samples-0.jsonl").exists()
+
+
+def test_two_processes_stop_together_and_record_once(tmp_path, lines):
+    script = Path(__file__).with_name("two_processes.py")
+    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    done = subprocess.run(
+        [*words, str(script), str(tmp_path)],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "ACCELERATE_USE_CPU": "true"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert [(tmp_path / f"stopped-{rank}").read_text() for rank in (0, 1)] == ["4", "4"]
+    assert (tmp_path / "out" / "checkpoint-4").is_dir()
+    assert [r["step"] for r in recorded(tmp_path / "run", lines) if "loss" in r] == [1, 2, 3, 4]
+    assert read_manifest(tmp_path / "run" / "run.json").processes == 2
+    assert [s["kind"] for s in lines(tmp_path / "run" / "findings.jsonl")].count("stopped") == 1

@@ -68,11 +68,12 @@ def test_what_was_there_is_no_news_and_what_comes_is(log):
     append(log, range(31, 33), reward=float("nan"))
     follow = untimed(log)
     first = follow.poll(0.0)
-    assert [d.verdict.status for d in first.diagnoses] == ["critical"]
+    assert [d.verdict.status for d in first.diagnoses] == ["warning"]
     assert first.news == ()
     append(log, range(33, 36), reward=float("nan"), loss=float("nan"))
     news = follow.poll(1.0).news
-    assert [(a.kind, a.finding.detector, a.finding.first_step) for _, a in news] == [("opened", "not-finite", 33)]
+    assert ("opened", "not-finite", 33) in [(a.kind, a.finding.detector, a.finding.first_step) for _, a in news]
+    assert "reward-not-finite" not in {a.finding.detector for _, a in news}
     assert follow.poll(2.0).news == ()
 
 

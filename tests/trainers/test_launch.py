@@ -113,7 +113,11 @@ def test_help_without_the_training_extra_says_how_to_get_it(monkeypatch):
         ({"reward_funcs": None}, (), "reward_funcs is missing"),
         ({"reward_func": "a:b"}, (), "unknown 'reward_func'. Did you mean reward_funcs"),
         ({"num_generation": 4}, (), "no setting 'num_generation'. Did you mean num_generations"),
-        ({"reward_funcs": "tiny_world:cheerfulnes"}, (), "tiny_world has no 'cheerfulnes'. Did you mean tiny_world:cheerfulness"),
+        (
+            {"reward_funcs": "tiny_world:cheerfulnes"},
+            (),
+            "tiny_world has no 'cheerfulnes'. Did you mean tiny_world:cheerfulness",
+        ),
         ({"reward_funcs": "no_such_module:f"}, (), "module 'no_such_module' cannot be imported"),
         ({"train_dataset": "nowhere.jsonl"}, (), "there is no file nowhere.jsonl"),
         ({"learning_rate": "fast"}, (), "learning_rate must be a number, not 'fast'"),
@@ -127,7 +131,9 @@ def test_what_is_wrong_is_said_with_the_way_out(config, entries, words, said):
     assert said in str(result.exception)
 
 
-@pytest.mark.parametrize(("text", "said"), [("a: [1", "config.yaml:"), ("- a\n- b", "list of `name: value` lines"), ("3", "list of")])
+@pytest.mark.parametrize(
+    ("text", "said"), [("a: [1", "config.yaml:"), ("- a\n- b", "list of `name: value` lines"), ("3", "list of")]
+)
 def test_a_file_that_is_no_configuration_is_refused_by_its_line(tmp_path, text, said):
     file = tmp_path / "config.yaml"
     file.write_text(text)
@@ -138,6 +144,8 @@ def test_a_file_that_is_no_configuration_is_refused_by_its_line(tmp_path, text, 
 def test_words_become_settings_of_the_right_type():
     said = launch.overrides(["--a", "1e-6", "--flag", "--b=[1, 2]", "--some-name", "x", "--c", "-3"])
     assert said == {"a": "1e-6", "flag": True, "b": [1, 2], "some_name": "x", "c": -3}
-    typed = launch._typed(GRPOConfig, {"learning_rate": "1e-6", "max_steps": "1e3", "run_name": 7, "beta": 1, "seed": 3})
+    typed = launch._typed(
+        GRPOConfig, {"learning_rate": "1e-6", "max_steps": "1e3", "run_name": 7, "beta": 1, "seed": 3}
+    )
     assert typed == {"learning_rate": 1e-6, "max_steps": 1000, "run_name": "7", "beta": 1, "seed": 3}
     assert isinstance(typed["max_steps"], int)

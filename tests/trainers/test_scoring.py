@@ -1,7 +1,9 @@
 import pytest
 import torch
 
-from holter.trainers.scoring import by_length, hidden_states, score, sequences
+from holter.trainers.decoder import READS
+from holter.trainers.scoring import by_length, hidden_states, packs, score, sequences
+from tests.trainers.test_rollout import MODELS
 
 CPU = torch.device("cpu")
 PROMPTS = [[5, 6, 7], [8], [9, 10]]
@@ -63,3 +65,46 @@ def test_passes_hold_like_lengths_and_every_sequence_once():
     assert passes[0] == [6]
     assert all(len(p) * max(lengths[i] for i in p) <= 1024 or len(p) == 1 for p in passes)
     assert max(map(len, passes)) <= 4
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "qwen2", "qwen3", "gpt2"])
+def test_packed_sequences_are_kept_apart(name):
+    torch.manual_seed(0)
+    model = MODELS[name]().eval()
+    prompts, completions = [[5, 6, 7], [8], [9, 10], [4]], [[11, 12, 2], [13, 14, 15, 16, 2], [17], [3, 2]]
+    assert packs(model, prompts, completions, CPU)
+    packed, apart = (sequences(prompts, completions, CPU, padding=p) for p in ("packed", "right"))
+    assert packed.ids.shape == (3, 6)
+    assert apart.ids.shape == (4, 6)
+    expected = score(model, apart, temperature=1.0)
+    torch.testing.assert_close(score(model, packed, temperature=1.0).logprobs, expected.logprobs, rtol=0, atol=1e-5)
+    with torch.no_grad():
+        READS[model] = True
+        torch.testing.assert_close(score(model, packed, temperature=1.0).entropy, expected.entropy, rtol=0, atol=1e-5)
+
+
+def test_gradients_of_packed_sequences_are_the_same(policy):
+    gradients = []
+    for padding in ("packed", "right"):
+        policy.zero_grad()
+        score(
+            policy, sequences(PROMPTS * 2, COMPLETIONS * 2, CPU, padding=padding), temperature=1.0
+        ).logprobs.sum().backward()
+        gradients.append({n: p.grad.clone() for n, p in policy.named_parameters()})
+    for name, gradient in gradients[0].items():
+        torch.testing.assert_close(gradient, gradients[1][name], rtol=1e-4, atol=1e-5)
+
+
+def test_a_model_that_mixes_packed_sequences_up_is_noticed(policy):
+    forward = policy.forward
+    policy.forward = lambda *args, position_ids=None, **options: forward(*args, **options)
+    assert not packs(policy, PROMPTS, COMPLETIONS, CPU)
+
+
+def test_packing_fills_rows_and_is_left_where_it_saves_nothing():
+    equal = sequences([[5, 6]] * 4, [[7, 8]] * 4, CPU, padding="packed")
+    assert equal.positions is None
+    assert equal.ids.shape == (4, 4)
+    mixed = sequences([[5]] * 5, [[7] * 9, [8] * 4, [9] * 4, [3], [4] * 3], CPU, padding="packed")
+    assert mixed.ids.shape == (3, 10)
+    assert mixed.positions.tolist()[1] == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]

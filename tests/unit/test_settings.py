@@ -59,7 +59,9 @@ def test_what_is_wrong_is_said_with_the_file(tmp_path, text, says):
 
 
 def test_patterns_and_codes_select():
-    assert {type(d).name for d in choose(Settings(select=("kl-*",))).detectors} == {n for n in all_detectors() if n.startswith("kl-")}
+    assert {type(d).name for d in choose(Settings(select=("kl-*",))).detectors} == {
+        n for n in all_detectors() if n.startswith("kl-")
+    }
     assert [type(d).name for d in choose(Settings(select=("HLT201",))).detectors] == ["kl-runaway"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,7 @@ def _logs(path: str) -> Iterator[RawLog]:
     from holter.runs.load import STANDARD_INPUT
 
     if path == "-":
-        yield from read(Source(STANDARD_INPUT, data=click.get_binary_stream("stdin").read()))
+        yield from read(Source(STANDARD_INPUT, data=sys.stdin.buffer.read()))
         return
     place = Path(path)
     if not place.is_dir():

@@ -23,6 +23,8 @@ FILE = Path(__file__).with_suffix(".json")
 DOCUMENT = "docs/accuracy.md"
 Z95 = 1.959963984540054
 """Quantile of the standard normal distribution that leaves 2.5 % above it."""
+MANY = 400
+"""Runs from which a rate is shown in thousandths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,12 @@ class Rate:
         return f"{1000 * self.share:.1f} per 1,000 (95 %: {1000 * low:.1f} to {1000 * high:.1f})"
 
     def __str__(self) -> str:
-        """``0.93 (0.88-0.96)``."""
+        """``0.93 (0.88-0.96)``; a third digit where there are enough runs to know it."""
         if not self.of:
             return "-"
         low, high = self.interval
-        return f"{self.share:.2f} ({low:.2f}-{high:.2f})"
+        digits = 3 if self.of >= MANY else 2
+        return f"{self.share:.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +82,7 @@ class Measured:
             logged rows; None where no fault with an onset is its own.
         delay: The same of the time from the onset to the first warning.
         named: Labelled sick runs on which its name is one of the right ones: those where it gave a warning.
-        flagged: Labelled healthy runs that it accused.
+        flagged: Labelled healthy runs that it accused, of those that hold what it needs.
         sets: The labelled sets.
     """
 
@@ -176,10 +179,12 @@ def _recall(found: Measured) -> str:
 
 
 def _labelled(found: Measured) -> str:
-    said = f"accused {found.flagged.hits} of {found.flagged.of} healthy runs"
-    if found.named.of:
-        return f"{said}; spoke on {found.named.hits} of {found.named.of} sick runs on which its name would be right."
-    return f"{said}; no sick run is labelled with its kind of trouble."
+    sound = f"accused {found.flagged.hits} of {found.flagged.of} healthy runs that hold what it needs"
+    if not found.flagged.of:
+        sound = "no healthy run holds what it needs"
+    if not found.named.of:
+        return f"{sound}; no sick run is labelled with its kind of trouble."
+    return f"{sound}; spoke on {found.named.hits} of {found.named.of} sick runs on which its name would be right."
 
 
 def _changed(detector: type[Detector], found: Measured) -> str:

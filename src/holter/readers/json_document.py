@@ -59,6 +59,11 @@ class JsonDocument:
                 raise UnreadableLogError.of(
                     source.name, f"it begins like JSON and is {error}.", "Write one object a line (JSON lines)."
                 ) from error
+            named = source.name.lower().removesuffix(".gz").endswith(".json")
+            if not complete and len(document) == 1 and not named and body.lstrip()[:1] == b"{":
+                raise NotALogError.of(
+                    source.name, "it begins with one JSON object, and goes on as other text.", "Give the log without it."
+                ) from error
             if not complete:
                 notes = (TORN,)
         yield from logs(source, self.name, document, notes)

@@ -15,6 +15,7 @@ from holter.readers.json_document import JSON_DOCUMENT, logs
 from holter.readers.json_tables import tables
 from holter.readers.json_text import loads_record
 from holter.readers.lines import Lines
+from holter.readers.plausibility import NotALogError
 from holter.readers.records import Records
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Jsonl:
         lines = Lines(source)
         add, skip = records.add, records.skip
         broken: tuple[int, str] | None = None
+        others = 0
         only: dict[str, object] | None = None
         for number, line in lines:
             stripped = line.strip()
@@ -70,6 +72,7 @@ class Jsonl:
                 record = loads_record(stripped)
             except ValueError as error:
                 broken = number, str(error)
+                others += 1
                 continue
             if type(record) is dict:
                 if only is None and not len(records.table):
@@ -82,6 +85,12 @@ class Jsonl:
                 skip(*broken)
             else:
                 records.notes.append("the last line is not finished yet, so it is not a row")
+        if others > len(records.table) and not source.name.lower().removesuffix(".gz").endswith(_SUFFIXES):
+            raise NotALogError.of(
+                source.name,
+                f"{others} of its lines are no records, and {len(records.table)} are.",
+                "If it is a log in JSON lines all the same, give it a name that ends in `.jsonl`.",
+            )
         records.skipped += lines.skipped
         if len(records.table) <= 1 and only is not None and tables(only):
             yield from logs(source, JSON_DOCUMENT.name, only, tuple(lines.notes))

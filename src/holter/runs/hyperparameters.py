@@ -25,6 +25,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "kl_coefficient": ("beta", "kl_coef", "init_kl_coef", "kl_loss_coef", "kl_beta"),
     "updates_per_batch": ("num_iterations", "num_ppo_epochs", "ppo_epochs"),
     "batch_episodes": ("batch_size", "train_batch_size", "rollout_batch_size"),
+    "vocabulary_size": ("vocab_size",),
 }
 """Our name, and the names that frameworks give it; the last part of a nested or dotted path must match."""
 
@@ -50,6 +51,25 @@ def reward_weights(run: Run) -> tuple[float, ...] | None:
         listed = isinstance(value, list | tuple) and bool(value) and all(_is_number(w) for w in value)
         if listed and path.rsplit(".", 1)[-1] == "reward_weights":
             return tuple(float(w) for w in value)  # type: ignore[attr-defined]
+    return None
+
+
+def kl_target(run: Run) -> float | None:
+    """The budget of an adaptive controller for the KL to the reference, in the unit of its KL; None where there is none.
+
+    A limit on the KL of one update (``target_kl`` of PPO) is not meant, nor the default target beside a fixed coefficient.
+    """
+    flat = dict(_flatten(run.config))
+    for path, value in flat.items():
+        of_controller = f".{path}".endswith(".kl_ctrl.target_kl")
+        if not of_controller and path.rsplit(".", 1)[-1] != "kl_target":
+            continue
+        fixed = of_controller and flat.get(f"{path.removesuffix('target_kl')}type") == "fixed"
+        if not fixed and _is_number(value) and value > 0:  # type: ignore[operator]
+            return float(value)  # type: ignore[arg-type]
+    target = flat.get("target")
+    if flat.get("adap_kl_ctrl") and _is_number(target) and target > 0:  # type: ignore[operator]
+        return float(target)  # type: ignore[arg-type]
     return None
 
 

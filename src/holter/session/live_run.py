@@ -191,7 +191,6 @@ class LiveRun:
 
     def fail(self, error: BaseException) -> None:
         """End the run as one that broke off, and write down what ended it. Never raises."""
-        self.failed = True
         self._finish("failed", f"{type(error).__name__}: {error}"[:LONGEST_REASON])
 
     @property
@@ -202,7 +201,7 @@ class LiveRun:
     def _finish(self, kind: str, why: str) -> None:
         if self._finished:
             return
-        self._finished = True
+        self._finished, self.failed = True, kind == "failed"
         sinks = self._recorder.sinks
         # The monitor speaks last, and needs the run folder to be open.
         for sink in sorted(sinks, key=lambda s: (s is not self.monitor, isinstance(s, RunFolderSink))):

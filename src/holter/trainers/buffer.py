@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import torch
 
-from holter.trainers.scoring import Sequences, sequences
+from holter.trainers.scoring import Layout, Sequences, sequences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,17 +58,20 @@ class Rollout:
     tokens: Tensor
     step: int
 
-    def part(self, number: int, *, pad: int, step: int) -> MicroBatch:
+    def part(self, number: int, *, pad: int, step: int, padding: Layout = "right") -> MicroBatch:
         """One micro-batch, cut to its own longest completion.
 
         Args:
             number: Which one.
             pad: Token of the padding.
             step: Optimizer steps done so far.
+            padding: How sequences are laid out.
         """
         rows = self.parts[number]
         device = self.tokens.device
-        laid = sequences([self.prompts[i] for i in rows], [self.completions[i] for i in rows], device, pad=pad)
+        laid = sequences(
+            [self.prompts[i] for i in rows], [self.completions[i] for i in rows], device, pad=pad, padding=padding
+        )
         at = torch.tensor(rows).to(device, non_blocking=True)
         columns = {
             name: column[at] if column.dim() == 1 else column[at, : laid.mask.shape[1]]

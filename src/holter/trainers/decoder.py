@@ -2,7 +2,7 @@
 
 A decoding step of a small model, or of a large one on an accelerator, is a few hundred tiny operations, most of the time of
 which goes into module calls, cache concatenation and mask building. Here it is the arithmetic alone, on the model's own
-parameters and a cache with room to grow. It serves Llama, Mistral, Qwen 2 and Qwen 3; what it does with a
+parameters and a cache with room to grow. It serves Llama, Mistral, Qwen 2 and Qwen 3, without gradients; what it does with a
 model for the first time is checked against the model itself, and on any difference the model goes on by itself.
 """
 
@@ -95,27 +95,36 @@ class Trunk:
             enable_gqa=self.queries != self.pairs,
         )
 
-    def read(self, ids: Tensor, mask: Tensor | None, kept: list[tuple[Tensor, Tensor]] | None = None) -> Tensor:
-        """Whole sequences; with gradients where they are enabled.
+    def read(
+        self,
+        ids: Tensor,
+        mask: Tensor | None,
+        positions: Tensor | None = None,
+        kept: list[tuple[Tensor, Tensor]] | None = None,
+    ) -> Tensor:
+        """Whole sequences.
 
         Args:
             ids: Tokens. Shape ``(B, S)``.
-            mask: 1 on real tokens where padding is on the left; None where it is on the right. Shape ``(B, S)``.
+            mask: 1 on real tokens where padding is on the left, else None. Shape ``(B, S)``.
+            positions: Places of the tokens in their sequence; None where every row is one. Shape ``(B, S)``.
             kept: Gets keys and values of each layer, ``(B, pairs, S, D)``, to decode after them.
 
         Returns:
             What the head gets. Shape ``(B S, C)``.
         """
         rows, length = ids.shape
-        if mask is None:
-            positions = torch.arange(length, device=ids.device).repeat(rows)
-            seen = None
-        else:
-            positions = (mask.cumsum(-1) - 1).clamp(min=0).flatten()
-            lower = torch.ones(length, length, dtype=torch.bool, device=ids.device).tril()
+        seen = None
+        if mask is not None:
+            positions = (mask.cumsum(-1) - 1).clamp(min=0)
             # Padding looks at itself: a row without anything to look at would be NaN.
             itself = torch.eye(length, dtype=torch.bool, device=ids.device)
-            seen = ((lower & mask.bool()[:, None, :]) | itself).unsqueeze(1)
+            seen = (_lower(length, ids.device) & mask.bool()[:, None, :]) | itself
+        elif positions is not None:
+            sequence = (positions == 0).cumsum(-1)
+            seen = _lower(length, ids.device) & (sequence.unsqueeze(-1) == sequence.unsqueeze(-2))
+        seen = seen if seen is None else seen.unsqueeze(1)
+        where = torch.arange(length, device=ids.device).repeat(rows) if positions is None else positions.flatten()
 
         def attend(_: int, turned: Tensor, heads: Tensor) -> Tensor:
             query = turned[:, : self.queries].view(rows, length, -1, self.width).transpose(1, 2)
@@ -126,7 +135,7 @@ class Trunk:
             out = self.attention(query, keys, values, seen, causal=seen is None)
             return out.transpose(1, 2).reshape(rows * length, -1)
 
-        return self.hidden(ids.flatten(), positions, attend)
+        return self.hidden(ids.flatten(), where, attend)
 
 
 class Decoder:
@@ -215,8 +224,6 @@ def _roomy(held: Tensor, room: int) -> Tensor:
 
 
 def _normed(hidden: Tensor, norm: Any) -> Tensor:  # noqa: ANN401
-    if hidden.requires_grad:
-        return F.rms_norm(hidden.float(), norm.weight.shape, None, norm.variance_epsilon).to(hidden.dtype) * norm.weight
     wide = hidden.float() if hidden.element_size() < 4 else hidden
     # In place, and not by `rms_norm`, which on a CPU takes twice as long for the few rows of a decoding step.
     scaled = wide.square().mean(-1, keepdim=True).add_(norm.variance_epsilon).rsqrt_().mul(wide)
@@ -238,7 +245,7 @@ def _served(model: Any, length: int) -> bool:  # noqa: ANN401
     # Parameters that are gathered when a module is called are not there without calling it.
     if type(getattr(weight, "data", None)) is not torch.Tensor or hasattr(weight, "ds_id"):
         return False
-    if torch.is_autocast_enabled(model.device.type) or (torch.is_grad_enabled() and _needs_its_own_pass(model)):
+    if torch.is_autocast_enabled(model.device.type):
         return False
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     rotation = rope.get("rope_type", rope.get("type", "default")) if isinstance(rope, dict) else "unknown"
@@ -257,11 +264,8 @@ def _served(model: Any, length: int) -> bool:  # noqa: ANN401
     )
 
 
-def _needs_its_own_pass(model: PreTrainedModel) -> bool:
-    """Whether training has to go through the model's modules: for dropout, checkpointing, or what watches them."""
-    dropout = getattr(model.config, "attention_dropout", 0.0)
-    watched = any(m._forward_hooks or m._forward_pre_hooks or m._backward_hooks for m in model.modules())
-    return watched or bool(dropout and model.training) or bool(model.is_gradient_checkpointing)
+def _lower(length: int, device: torch.device) -> Tensor:
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
 
 
 def agrees(mine: Tensor, theirs: Tensor) -> bool:

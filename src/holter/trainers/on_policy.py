@@ -33,7 +33,7 @@ from holter.trainers.prompts import GenerationBatches, PromptStream, PromptToken
 from holter.trainers.reporting import Progress, Report
 from holter.trainers.rewards import Rewards, Texts
 from holter.trainers.rollout import Completions, Sampling, sample
-from holter.trainers.scoring import by_length, score, sequences
+from holter.trainers.scoring import by_length, packs, score, sequences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from holter.trainers.buffer import MicroBatch
     from holter.trainers.config import OnPolicyConfig
     from holter.trainers.prompts import Row
+    from holter.trainers.scoring import Layout
 
 STATE = "holter.json"
 ROLLOUT = "rollout"
@@ -132,6 +133,7 @@ class OnPolicyTrainer(Trainer):
         self.rollout: Rollout | None = None
         self._extra: dict[str, list[object]] = {}
         self.micro_steps = 0
+        self._packs: bool | None = None
         self._resumed_folder: Path | None = None
         self._resumed: dict[str, Any] | None = None
         # Processes that sample the same prompts must not sample the same completions.
@@ -220,21 +222,27 @@ class OnPolicyTrainer(Trainer):
         columns |= {"trainer_state": self.state, "log_metric": self._log_metric, "log_extra": self._log_extra}
         return Texts(prompts, self.tokens.completions(prompts, plain), list(completions), columns)
 
-    def reference_logprobs(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Tensor:
-        """Log-probabilities of completions under the reference policy. Shape ``(B, T)``, nats, 0 in padding.
+    def layout(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Layout:
+        """Packed where the policy keeps packed sequences apart, which it is asked once, on these; else padded on the right."""
+        if self._packs is None:
+            self._packs = packs(self.model_wrapped, prompts, completions, self.args.device)
+        return "packed" if self._packs else "right"
 
-        Like lengths go together, which saves padding.
-        """
+    def reference_logprobs(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Tensor:
+        """Log-probabilities of completions under the reference policy. Shape ``(B, T)``, nats, 0 in padding."""
+        layout, size = self.layout(prompts, completions), self.args.per_device_train_batch_size
         lengths = [len(p) + len(c) for p, c in zip(prompts, completions, strict=True)]
+        in_turn = [list(range(i, min(i + size, len(lengths)))) for i in range(0, len(lengths), size)]
         out = torch.zeros((len(completions), max(map(len, completions))), device=self.args.device)
         model = self.reference if self.reference is not None else self.model_wrapped
         with torch.no_grad(), as_reference(self.policy) if self.reference is None else nullcontext():
-            for rows in by_length(lengths, self.args.per_device_train_batch_size):
+            for rows in in_turn if layout == "packed" else by_length(lengths, size):
                 batch = sequences(
                     [prompts[i] for i in rows],
                     [completions[i] for i in rows],
                     self.args.device,
                     pad=self.sampling.pad,
+                    padding=layout,
                 )
                 found = score(model, batch, temperature=self.args.temperature).logprobs
                 out[torch.tensor(rows).to(out.device), : found.shape[1]] = found.float()
@@ -267,7 +275,12 @@ class OnPolicyTrainer(Trainer):
             if self.rollout is None or self.micro_steps % (self.parts * self.passes) == 0:
                 self._extra = {}
                 self.rollout = self.collect(inputs)
-            batch = self.rollout.part(self.micro_steps % self.parts, pad=self.sampling.pad, step=self.state.global_step)
+            batch = self.rollout.part(
+                self.micro_steps % self.parts,
+                pad=self.sampling.pad,
+                step=self.state.global_step,
+                padding=self.layout(self.rollout.prompts, self.rollout.completions),
+            )
             with self.clock("time/forward"), self.compute_loss_context_manager():
                 loss = self.loss(model, batch)
             with self.clock("time/backward"):

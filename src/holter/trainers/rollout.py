@@ -95,10 +95,9 @@ def sample(model: nn.Module, prompts: Sequence[list[int]], sampling: Sampling, d
         SamplingError: When the policy's logits are NaN.
     """
     step = _Stepper(model, max(map(len, prompts)), sampling.max_tokens)
-    with nullcontext() if step.is_sure else _evaluating(model):
-        # A model's own forward may keep tensors for later, and those of inference mode are of no use to training.
-        with torch.inference_mode(step.trunk is not None):
-            tokens, logprobs, ended = _sample(step, prompts, sampling, device)
+    # A model's own forward may keep tensors for later, and those of inference mode are of no use to training.
+    with nullcontext() if step.is_sure else _evaluating(model), torch.inference_mode(step.trunk is not None):
+        tokens, logprobs, ended = _sample(step, prompts, sampling, device)
     table, finished, broken = tokens.tolist(), ended.tolist(), bool(logprobs.isnan().any())
     if broken:
         raise SamplingError(
@@ -247,7 +246,7 @@ class _Stepper:
             assert own is not None
             return own
         kept: list[tuple[Tensor, Tensor]] = []
-        hidden = self.trunk.read(ids, mask, kept)
+        hidden = self.trunk.read(ids, mask, kept=kept)
         logits: Tensor = self.trunk.head(hidden.view(*ids.shape, -1)[:, -1])
         if own is not None:
             READS[self.model] = agrees(logits, own)

@@ -2,7 +2,8 @@
 
 The head is the largest layer of a small model and its output the largest tensor of any: here it never sees a prompt or a
 padding position, because a hook on it picks the rows that count. So the pass goes through the model's own forward, whatever
-wraps it. Sequences are padded on the right, where a causal model cannot see it and no mask is needed.
+wraps it. Sequences are padded on the right, where a causal model cannot see it and no mask is needed; or they are packed, several
+in a row, for models that keep them apart by their positions: half of a batch of completions is padding otherwise.
 """
 
 from __future__ import annotations
@@ -27,17 +28,22 @@ PASS_TOKENS = 1024
 """Tokens of a pass from which on cutting it in two costs less than padding the shorter half."""
 
 
+WORTH_PACKING = 0.9
+"""Share of the rows that packing has to do with, to be worth the mask that it needs."""
+Layout = Literal["left", "right", "packed"]
+
+
 @dataclass(frozen=True)
 class Sequences:
     """Prompts with their completions, ready for the model.
 
     Attributes:
-        ids: Prompt and completion without a gap, padded. Shape ``(B, S)``.
-        attention: 1 on real tokens; None where padding is on the right. Shape ``(B, S)``.
-        positions: Places of real tokens; None where padding is on the right. Shape ``(B, S)``.
+        ids: Prompt and completion without a gap, padded or packed. Shape ``(R, S)``; R is B unless packed.
+        attention: 1 on real tokens where padding is on the left, else None. Shape ``(R, S)``.
+        positions: Places of tokens in their sequence; None where padding is on the right. Shape ``(R, S)``.
         targets: Completion tokens, padded on the right. Shape ``(B, T)``.
         mask: 1 on completion tokens, up to and including the end token. Shape ``(B, T)``.
-        before: Where in the flat ``(B S)`` the token before each completion token lies. Shape ``(N,)``, N tokens in `mask`.
+        before: Where in the flat ``(R S)`` the token before each completion token lies. Shape ``(N,)``, N tokens in `mask`.
         within: Where in the flat ``(B T)`` each completion token lies. Shape ``(N,)``.
     """
 
@@ -56,7 +62,7 @@ def sequences(
     device: torch.device,
     *,
     pad: int = 0,
-    padding: Literal["left", "right"] = "right",
+    padding: Layout = "right",
 ) -> Sequences:
     """Lay out prompts and completions for one pass; all indices are made on the host.
 
@@ -65,25 +71,34 @@ def sequences(
         completions: Tokens of each completion.
         device: Where the model is.
         pad: Token of the padding.
-        padding: Its side.
+        padding: Its side; or ``packed``, where that saves enough.
     """
-    before_it = torch.tensor([len(p) for p in prompts])
+    prompted = torch.tensor([len(p) for p in prompts])
     lengths = torch.tensor([len(c) for c in completions])
-    width, longest = int((before_it + lengths).max()), max(1, int(lengths.max()))
-    left = padding == "left"
-    rows, real, targets = [], [], []
-    for prompt, completion in zip(prompts, completions, strict=True):
-        row, gap = [*prompt, *completion], [0] * (width - len(prompt) - len(completion))
-        filling = [pad] * len(gap)
-        rows.append([*filling, *row] if left else [*row, *filling])
-        real.append([*gap, *[1] * len(row)] if left else [])
-        targets.append([*completion, *[pad] * (longest - len(completion))])
+    totals = (prompted + lengths).tolist()
+    width, longest = max(totals), max(1, int(lengths.max()))
+    places = [(row, width - total if padding == "left" else 0) for row, total in enumerate(totals)]
+    if padding == "packed":
+        packed = _packed(totals, width)
+        if packed[-1] <= WORTH_PACKING * len(totals):
+            places = packed[0]
+        else:
+            padding = "right"
+    rows = [[pad] * width for _ in range(places[-1][0] + 1 if padding != "packed" else packed[-1])]
+    # Padding at the end of a packed row is sequences of one token.
+    positions = [[0] * width for _ in rows]
+    for (row, at), prompt, completion, total in zip(places, prompts, completions, totals, strict=True):
+        rows[row][at : at + total] = [*prompt, *completion]
+        positions[row][at : at + total] = range(total)
+    attention = None
+    if padding == "left":
+        attention = torch.arange(width).unsqueeze(0) >= torch.tensor([at for _, at in places]).unsqueeze(-1)
+        attention = attention.long()
     mask = torch.arange(longest).unsqueeze(0) < lengths.unsqueeze(-1)
     within = mask.flatten().nonzero().squeeze(-1)
-    starts = torch.arange(len(rows)) * width + (width - lengths if left else before_it) - 1
+    starts = torch.tensor([row * width + at for row, at in places]) + prompted - 1
     before = (starts.unsqueeze(-1) + torch.arange(longest)).flatten()[within]
-    attention = torch.tensor(real) if left else None
-    positions = None if attention is None else (attention.cumsum(-1) - 1).clamp(min=0)
+    targets = [[*c, *[pad] * (longest - len(c))] for c in completions]
 
     def moved(tensor: Tensor | None) -> Any:  # noqa: ANN401
         return None if tensor is None else tensor.to(device, non_blocking=True)
@@ -91,12 +106,50 @@ def sequences(
     return Sequences(
         ids=moved(torch.tensor(rows)),
         attention=moved(attention),
-        positions=moved(positions),
+        positions=None if padding == "right" else moved(torch.tensor(positions)),
         targets=moved(torch.tensor(targets)),
         mask=moved(mask),
         before=moved(before),
         within=moved(within),
     )
+
+
+def _packed(totals: Sequence[int], width: int) -> tuple[list[tuple[int, int]], int]:
+    """Row and place of each sequence, and how many rows they take: the longest first, each into the fullest row it fits."""
+    places: list[tuple[int, int]] = [(0, 0)] * len(totals)
+    taken: list[int] = []
+    for index in sorted(range(len(totals)), key=totals.__getitem__, reverse=True):
+        fitting = [r for r, used in enumerate(taken) if used + totals[index] <= width]
+        row = max(fitting, key=taken.__getitem__) if fitting else len(taken)
+        if not fitting:
+            taken.append(0)
+        places[index] = (row, taken[row])
+        taken[row] += totals[index]
+    return places, len(taken)
+
+
+def packs(
+    model: nn.Module, prompts: Sequence[Sequence[int]], completions: Sequence[Sequence[int]], device: torch.device
+) -> bool:
+    """Whether the model keeps packed sequences apart. It is asked, because that is for its attention to decide.
+
+    Args:
+        model: A causal language model, wrapped or not; called in evaluation mode and left as it was.
+        prompts: Tokens of some prompts.
+        completions: Tokens of their completions.
+        device: Where it is.
+    """
+    first, second = ((list(prompts[i]), list(completions[i][:16])) for i in (0, -1))
+    # A third one as long as both together makes a row that holds both.
+    given = [first, second, (first[0], [*first[1], *second[0], *second[1]])]
+    apart, together = (sequences(*zip(*given, strict=True), device, padding=p) for p in ("right", "packed"))
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            return agrees(_own_logits(model, together), _own_logits(model, apart))
+    finally:
+        model.train(training)
 
 
 def by_length(lengths: Sequence[int], most: int) -> list[list[int]]:
@@ -139,16 +192,16 @@ def score(model: nn.Module, batch: Sequences, *, temperature: float, entropy_gra
 def completion_logits(model: nn.Module, batch: Sequences) -> Tensor:
     """Logits of the completion tokens only. Shape ``(N, V)``.
 
-    A `Trunk` computes them where it serves the model and does what the model does.
+    Without gradients a `Trunk` computes them where it serves the model and does what the model does.
     """
-    trunk = Trunk.of(model, batch.ids.shape[1])
+    trunk = None if torch.is_grad_enabled() else Trunk.of(model, batch.ids.shape[1])
     if trunk is None:
         return _own_logits(model, batch)
-    found: Tensor = trunk.head(trunk.read(batch.ids, batch.attention)[batch.before])
+    found: Tensor = trunk.head(trunk.read(batch.ids, batch.attention, batch.positions)[batch.before])
     if model in READS:
         return found
     own = _own_logits(model, batch)
-    READS[model] = agrees(found.detach(), own.detach())
+    READS[model] = agrees(found, own)
     return own
 
 

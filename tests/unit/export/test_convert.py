@@ -124,7 +124,7 @@ def test_several_runs_become_several_files(tmp_path):
     text = "".join(
         f"{{'loss': 0.{i}5, 'reward': 1.{i}, 'epoch': {e}}}\n" for i, e in enumerate((0.1, 0.1, 0.2, 0.1, 0.1))
     )
-    (tmp_path / "train.log").write_text(text)
+    (tmp_path / "train.log").write_text(f"training begins\n{text}")
     convert(tmp_path / "train.log", tmp_path / "out.csv")
     assert [said(tmp_path / f"out-{n}.csv")[0][0]["loss"] for n in (1, 2)] == ["0.05", "0.35"]
 

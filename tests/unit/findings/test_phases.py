@@ -1,5 +1,7 @@
 """Phases of a run."""
 
+import itertools
+
 from holter.findings.diagnosis import diagnose
 from holter.findings.diagnosis.movement import movements
 from holter.findings.diagnosis.phases import span_text
@@ -12,7 +14,7 @@ def test_phases_tile_the_run():
     phases = diagnose(run).phases
     assert phases[0].first_step == 0
     assert phases[-1].last_step == 990
-    for one, other in zip(phases, phases[1:], strict=False):
+    for one, other in itertools.pairwise(phases):
         assert other.first_step == one.last_step + 10
         assert (one.status, one.title) != (other.status, other.title)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from holter.runs.build import run_of
-from holter.runs.hyperparameters import hyperparameter, reward_weights
+from holter.runs.hyperparameters import hyperparameter, kl_target, reward_weights
 
 
 def run(config):
@@ -37,3 +37,33 @@ def test_reward_weights_come_in_their_order_or_not_at_all():
     assert reward_weights(run({"reward_weights": [1, 0.5]})) == (1.0, 0.5)
     assert reward_weights(run({"reward_weights": [1, None]})) is None
     assert reward_weights(run({})) is None
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"kl_target": 6},
+        {"kl_target": {"value": 6.0}},
+        {"algorithm": {"kl_ctrl": {"type": "adaptive", "target_kl": 6.0}}},
+        {"algorithm.kl_ctrl.target_kl": 6.0},
+        {"adap_kl_ctrl": True, "target": 6},
+    ],
+)
+def test_the_target_of_a_kl_controller_is_found(config):
+    assert kl_target(run(config)) == 6.0
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"target_kl": 0.1},
+        {"kl_target": 0},
+        {"kl_target": None},
+        {"target": 6},
+        {"adap_kl_ctrl": False, "target": 6},
+        {"algorithm": {"kl_ctrl": {"type": "fixed", "target_kl": 0.1}}},
+    ],
+)
+def test_a_target_that_nothing_steers_by_is_none(config):
+    assert kl_target(run(config)) is None

@@ -132,3 +132,15 @@ def test_cadence_counts_updates_a_generation():
     assert structure.generation_rows(made).tolist() == [0, 2, 4]
     assert structure.generation_cadence(run({"loss": NOISE, "reward": NOISE})) == 1
     assert structure.generation_cadence(run({"loss": NOISE})) is None
+
+
+def test_counts_and_shares_do_not_make_a_rounded_print():
+    zeros = {"grad_norm": [0.0] * 6, "completions/mean_length": [196.5, 34.0, 119.5, 35.0, 114.5, 37.0]}
+    assert structure.print_resolution(run(zeros)) == 0.0
+
+
+def test_what_a_log_prints_later_does_not_change_how_it_was_printed():
+    coarse = [round(0.001 * i, 3) for i in range(1, structure.HEAD + 1)]
+    rows = range(1, structure.HEAD + 2)
+    assert structure.print_resolution(run({"grad_norm": coarse}, steps=rows[:-1])) == 0.001
+    assert structure.print_resolution(run({"grad_norm": [*coarse, 1 / 3]}, steps=rows)) == 0.001

@@ -37,11 +37,11 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.entropy.per_token import Entropy
-from holter.detectors.reward.company import MOVES, company
-from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
+from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.episodes import episodes, onset, persist
-from holter.detectors.statistics.latch import latched
+from holter.detectors.statistics.hold import latched
+from holter.detectors.statistics.progress import Progress, rises
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 
@@ -113,12 +113,12 @@ class EntropyCollapse(Detector):
             fallen = latched(fallen, usual < self.left * start)
         flags = (fallen | low) & ~entropy.empty
         progress = Progress.of(run)
-        rises = np.zeros(len(x), bool)
+        earned = np.zeros(len(x), bool)
         if progress is not None:
-            rises = (progress.trend(entropy.series.at) > 2.5) | self._solved(run, progress, entropy)
+            earned = rises(progress.series, entropy.series.at) | self._solved(run, progress, entropy)
         for episode in episodes(flags):
             yield self._finding(
-                run, entropy, episode.raised, episode.last, start, usual, low, rises, active=episode.active
+                run, entropy, episode.raised, episode.last, start, usual, low, earned, active=episode.active
             )
 
     def _solved(self, run: Run, progress: Progress, entropy: Entropy) -> NDArray[np.bool_]:
@@ -152,7 +152,7 @@ class EntropyCollapse(Detector):
         start: NDArray[np.float64],
         usual: NDArray[np.float64],
         low: NDArray[np.bool_],
-        rises: NDArray[np.bool_],
+        earned: NDArray[np.bool_],
         *,
         active: bool,
     ) -> Finding:
@@ -160,7 +160,7 @@ class EntropyCollapse(Detector):
         from_start = bool(low[k]) and k < 5
         began, early, late = (0, 0, k) if from_start else onset(np.log(np.maximum(x, 1e-6)), k)
         first, raised = int(series.at[began]), int(series.at[k])
-        paid = bool(rises[k]) and not low[k : last + 1].any()
+        paid = bool(earned[k]) and not low[k : last + 1].any()
         others = company(run, max(first - 1, 0), raised, leave_out=("entropy",))
         severity = Severity.WARNING
         if paid or not active:

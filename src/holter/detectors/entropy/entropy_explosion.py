@@ -31,11 +31,11 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.entropy.per_token import Entropy
-from holter.detectors.reward.company import MOVES, company
-from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
+from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.episodes import episodes, onset
 from holter.detectors.statistics.hold import hold
+from holter.detectors.statistics.progress import rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 
@@ -93,8 +93,7 @@ class EntropyExplosion(Detector):
             flags |= leaves_level(x, factor=self.lag, extreme=1.1)
         flags &= far
         flags[:20] = False
-        progress = Progress.of(run)
-        rises = progress.trend(series.at) > 2.5 if progress is not None else np.zeros(len(x), bool)
+        paid = rises(run.get("reward"), series.at)
         for episode in episodes(hold(flags, x)):
             k = episode.raised
             began, low, late = onset(np.log(x), k)
@@ -102,14 +101,14 @@ class EntropyExplosion(Detector):
             others = company(run, max(first - 1, 0), raised, leave_out=("entropy",))
             longer = any(e.key.startswith("completions/") and e.values[-1] > e.values[0] for e in others)
             severity = Severity.CRITICAL if longer else Severity.WARNING
-            if rises[k] or not episode.active:
+            if paid[k] or not episode.active:
                 severity = Severity.INFO
             yield self.finding(
                 severity,
                 Confidence.STRONG if others else Confidence.MODERATE,
                 f"{series.metric} rises from about {number(float(before[k]))} to "
                 f"{number(float(usual[episode.last]))} {entropy.unit}"
-                + (", and the reward rises too" if rises[k] else "")
+                + (", and the reward rises too" if paid[k] else "")
                 + ("" if episode.active else "; it came back"),
                 run=run,
                 first=first,
@@ -127,5 +126,5 @@ class EntropyExplosion(Detector):
                 ],
                 advice=ADVICE,
                 alternatives=ALTERNATIVES,
-                against=["the reward rises"] if rises[k] else (),
+                against=["the reward rises"] if paid[k] else (),
             )

@@ -25,7 +25,6 @@ verl issue 316: entropy 5.68 at step 5, training score .008, greedy validation .
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -36,6 +35,7 @@ from holter.detectors.entropy.per_token import Entropy
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.runs.hyperparameters import hyperparameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,8 +71,8 @@ class EntropyImplausible(Detector):
         if entropy is None or not entropy.per_token:
             return
         x = entropy.values
-        vocabulary = vocabulary_size(run.config)
-        bound = float(np.log(vocabulary)) * 1.001 if vocabulary else self.impossible
+        vocabulary = hyperparameter(run, "vocabulary_size")
+        bound = float(np.log(vocabulary)) * 1.001 if vocabulary is not None and vocabulary > 1 else self.impossible
         series = entropy.series
         for flags, title, sure in (
             (x < -1e-6, "below zero, which no distribution over tokens has", Confidence.CERTAIN),
@@ -117,12 +117,3 @@ class EntropyImplausible(Detector):
                     ),
                 ),
             )
-
-
-def vocabulary_size(config: Mapping[str, object]) -> int | None:
-    """Size of the vocabulary, where the configuration gives it."""
-    for holder in (config, config.get("model"), config.get("model_config")):
-        value = holder.get("vocab_size") if isinstance(holder, Mapping) else None
-        if isinstance(value, (int, float)) and value > 1:
-            return int(value)
-    return None

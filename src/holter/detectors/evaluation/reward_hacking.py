@@ -44,8 +44,8 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.evaluation.falls import Fall, fallen, falls
 from holter.detectors.evaluation.held_out import held_out
-from holter.detectors.reward.company import MOVES, company
-from holter.detectors.reward.progress import Progress
+from holter.detectors.statistics.company import MOVES, company
+from holter.detectors.statistics.progress import Progress
 from holter.findings.finding import Alternative, Confidence, Severity
 
 if TYPE_CHECKING:

@@ -34,9 +34,9 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.evaluation.falls import fallen, falls
 from holter.detectors.evaluation.held_out import SAME, SCORES, held_out, own_evaluations
-from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.drawdown import spread_or_less
 from holter.detectors.statistics.episodes import episodes, persist
+from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import trailing_mean, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 

@@ -28,7 +28,6 @@ guide to PPO calls 0 to 10 nats a sequence ideal. Gao et al. (2022) for what fol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -39,6 +38,7 @@ from holter.detectors.statistics.alongside import agreeing
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.runs.hyperparameters import kl_target
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -49,31 +49,7 @@ if TYPE_CHECKING:
     from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
 
-TARGETS = ("kl_target", "algorithm.kl_ctrl.target_kl", "kl_ctrl.target_kl")
-"""Configuration keys that name a budget for the KL to the reference, and not for one update."""
 SHORT = 5
-
-
-def kl_target(run: Run) -> float | None:
-    """The KL target of the configuration, flat or nested; None when there is none."""
-    values = [
-        _looked_up(run.config, key)
-        for key in TARGETS
-        if _looked_up(run.config, key.replace("target_kl", "type"))
-        != "fixed"  # then the target is a default nobody uses
-    ]
-    if run.config.get("adap_kl_ctrl"):
-        values.append(run.config.get("target"))
-    return next((float(v) for v in values if isinstance(v, int | float) and v > 0), None)
-
-
-def _looked_up(config: Mapping[str, object], path: str) -> object:
-    """A value under a dotted path, whether the dots are part of one key or lead through mappings."""
-    if path in config:
-        return config[path]
-    head, _, rest = path.partition(".")
-    inner = config.get(head)
-    return _looked_up(inner, rest) if rest and isinstance(inner, Mapping) else None
 
 
 @dataclass(frozen=True, kw_only=True)

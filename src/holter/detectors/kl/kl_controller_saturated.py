@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.kl.kl_above_budget import kl_target
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.findings.finding import Confidence, Severity
+from holter.runs.hyperparameters import kl_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

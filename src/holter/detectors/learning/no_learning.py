@@ -36,9 +36,9 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.reward.constancy import ever_lively
-from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.episodes import episodes
-from holter.detectors.statistics.latch import latched
+from holter.detectors.statistics.hold import latched
+from holter.detectors.statistics.progress import Progress
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.signals.base import Unit
 

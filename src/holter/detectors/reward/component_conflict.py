@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.drawdown import falls_from_best, spread_or_less
 from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.runs.component_weights import held_out_components

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.reward.company import company
 from holter.detectors.reward.constancy import goes_constant
+from holter.detectors.statistics.company import company
 from holter.detectors.statistics.rolling import running_max, trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.runs.component_weights import held_out_components

@@ -32,10 +32,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.reward.company import MOVES, company
-from holter.detectors.reward.progress import Progress
+from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.drawdown import START, falls_from_best
 from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import running_max, trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
 

@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.reward.company import MOVES, company
-from holter.detectors.reward.progress import Progress
 from holter.detectors.reward.reward_collapse import RewardCollapse
+from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.episodes import episodes, onset, persist
+from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
 

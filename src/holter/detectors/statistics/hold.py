@@ -1,4 +1,4 @@
-"""Keeping a departure flagged for as long as the series stays away.
+"""Keeping a departure flagged for as long as it has not been made good.
 
 A test that compares the newest points with those before falls silent once the departure has become the usual thing. A
 completion length that collapsed and never came back is not over, though.
@@ -45,3 +45,20 @@ def hold(flags: NDArray[np.bool_], x: NDArray[np.float64], *, up: bool = True) -
         end = i + int(back[0]) if len(back) else len(x)
         out[i:end] = True
         i = max(end, i + 1)
+
+
+def latched(begins: NDArray[np.bool_], holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Where `holds` has been true without a break since a point at which `begins` was true as well.
+
+    Args:
+        begins: Shape ``(n,)``.
+        holds: Shape ``(n,)``.
+
+    Returns:
+        Shape ``(n,)``; entry i depends on entries up to i only.
+    """
+    position = np.arange(len(holds))
+    broken = np.maximum.accumulate(np.where(holds, -1, position))
+    begun = np.maximum.accumulate(np.where(begins & holds, position, -1))
+    out: NDArray[np.bool_] = holds & (begun > broken)
+    return out

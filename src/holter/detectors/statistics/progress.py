@@ -1,4 +1,4 @@
-"""Whether the reward gets better: what tells a healthy change of other signals from a sick one.
+"""How the reward moves and whether it gets better: what tells a healthy change of other signals from a sick one.
 
 Completions that grow longer, groups that agree more and an entropy that is spent are what learning looks like as long as
 the reward rises with them.
@@ -6,22 +6,105 @@ the reward rises with them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.detectors.statistics.drawdown import spread_or_less
 from holter.detectors.statistics.noise import noise
-from holter.detectors.statistics.rolling import running_max, trailing_median
+from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
 from holter.detectors.statistics.trend import trend_z
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from holter.runs.run import Series
+    from holter.runs.run import Run, Series
 
 RISES = 2.5
 """Slope of the reward, in standard deviations of a slope under noise alone, from which on it counts as rising."""
 _START = 5
+
+SETTLED = 20
+"""Values of the reward's spread that make its unit: the first ones, so that a later change of scale does not change it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Progress:
+    """The reward of a run, made comparable.
+
+    Attributes:
+        series: Finite values of the reward.
+        sd: Noise of one value, from the values up to it. Shape ``(n,)``, NaN while unknown.
+        rho: Autocorrelation of neighbouring values. Shape ``(n,)``.
+    """
+
+    series: Series
+    sd: NDArray[np.float64]
+    rho: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, run: Run) -> Progress | None:
+        """Progress of a run; None when it logs no finite reward."""
+        reward = run.get("reward")
+        series = reward.finite() if reward is not None else None
+        if series is None or not len(series):
+            return None
+        return cls(series, *spread_or_less(series.values))
+
+    def z(self, early: NDArray[np.int64], late: NDArray[np.int64], window: int) -> NDArray[np.float64]:
+        """Change of the reward between two sets of rows in standard errors, from means over `window` values.
+
+        Args:
+            early: Row positions of the run. Shape ``(k,)``.
+            late: Row positions, each at or after its `early`. Shape ``(k,)``.
+            window: Values up to each row that are averaged; the first values where fewer came before.
+
+        Returns:
+            Shape ``(k,)``; 0 where it cannot be told.
+        """
+        a, b = self._index(early), self._index(late)
+        counts = np.minimum(np.arange(len(self.series)) + 1, window)
+        mean = trailing_mean(self.series.values, window)
+        first = np.maximum(a, np.minimum(window - 1, (b + 1) // 2 - 1))
+        first = np.maximum(first, 0)
+        with np.errstate(all="ignore"):
+            inflated = (1 + self.rho[b]) / (1 - self.rho[b])
+            se = self.sd[b] * np.sqrt(inflated * (1 / counts[first] + 1 / counts[b]))
+            out = (mean[b] - mean[first]) / se
+        return np.where(np.isfinite(out), out, 0.0)
+
+    def change(self, early: int, late: int, window: int) -> float:
+        """Change of the mean reward over `window` values between two rows, in the reward's own units."""
+        a, b = self._index(np.asarray([early, late])).tolist()
+        values = self.series.values
+        first = max(a, min(window - 1, (b + 1) // 2 - 1), 0)
+        return float(
+            values[max(0, b - window + 1) : b + 1].mean() - values[max(0, first - window + 1) : first + 1].mean()
+        )
+
+    def unit(self, run: Run) -> NDArray[np.float64]:
+        """Spread of single rewards around their mean, known at each value: what a change is measured in.
+
+        Returns:
+            Shape ``(n,)``; NaN where the log has no spread of rewards, or it is zero.
+        """
+        out = np.full(len(self.series), np.nan)
+        for concept in ("reward_spread", "reward_group_spread"):
+            spread = run.get(concept)
+            if spread is None:
+                continue
+            spread = spread.finite()
+            if not len(spread):
+                continue
+            early = trailing_median(spread.values[:SETTLED], SETTLED)
+            i = np.minimum(spread.upto(self.series.at), len(early) - 1)
+            known = np.where(i >= 0, early[np.maximum(i, 0)], np.nan)
+            return np.where(known > 1e-9, known, np.nan)
+        return out
+
+    def _index(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.maximum(self.series.upto(rows), 0)
 
 
 def rises(reward: Series | None, at: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -35,11 +35,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.reward.company import MOVES, company
-from holter.detectors.reward.progress import Progress
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
+from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.episodes import episodes, onset, persist
 from holter.detectors.statistics.hold import hold
+from holter.detectors.statistics.progress import rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.detectors.value.return_size import mean_square_return
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -197,10 +197,9 @@ class ValueLossDiverges(Detector):
             if old > 0 and (new / old) ** power > factor / 2:
                 out.append(f"{series.metric} grew from {number(old)} to {number(new)}")
                 break
-        progress = Progress.of(run)
-        rises = progress is not None and float(progress.trend(np.asarray([raised]))[0]) > 2.5
-        if progress is not None and rises and factor < self.fast:
-            out.append(f"{progress.series.metric} is rising, and each new level surprises a critic")
+        reward = run.get("reward")
+        if reward is not None and rises(reward, np.asarray([raised]))[0] and factor < self.fast:
+            out.append(f"{reward.metric} is rising, and each new level surprises a critic")
         return out
 
     def _short(self, run: Run, loss: Series) -> Finding | None:

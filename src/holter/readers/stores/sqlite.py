@@ -34,7 +34,7 @@ def opened(source: Source) -> Iterator[sqlite3.Connection]:
             yield connection
         finally:
             connection.close()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise UnreadableLogError.of(
             source.name,
             f"the database cannot be read ({error}).",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from holter.detectors.statistics.drawdown import falls_from_best, lagged, spread_or_less
-from holter.detectors.statistics.latch import latched
+from holter.detectors.statistics.hold import latched
 
 
 def test_a_fall_is_flagged_after_it_and_not_before():

@@ -236,3 +236,9 @@ def test_a_table_pasted_into_a_text_is_still_a_table():
     table = "| step | loss | reward |\n|---|---|---|\n" + "".join(f"| {i} | 0.{i} | 1.{i} |\n" for i in range(5))
     (log,) = read(Source("notes.md", data=table.encode()))
     assert log.reader == "pasted-table"
+
+
+def test_a_configuration_in_the_first_line_does_not_hide_the_rows_below():
+    text = '{"lr": 1e-06, "beta": 0.04}\n' + "".join(f"{verl(i)}\nsaved\n" for i in range(5))
+    (log,) = read(Source("run.log", data=text.encode()))
+    assert (log.reader, log.rows) == ("console", 5)

@@ -1,4 +1,4 @@
-"""What else moved with a finding: signals of another origin that agree turn a suspicion into a case."""
+"""Signals beside a finding that moved by the time it could be said: no later value is looked at."""
 
 from __future__ import annotations
 

@@ -1,0 +1,87 @@
+"""Notebooks: what of their outputs is a log."""
+
+import json
+
+import pytest
+
+from holter.errors import UnreadableLogError
+from holter.readers.base import Source
+from holter.readers.html_table import html_tables
+from holter.readers.registry import read
+
+
+def notebook(*outputs_of_cells):
+    cells = [{"cell_type": "code", "metadata": {}, "source": [], "outputs": outputs} for outputs in outputs_of_cells]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+def html(text):
+    return {"output_type": "display_data", "data": {"text/html": text}, "metadata": {}}
+
+
+def printed(*lines):
+    return {"output_type": "stream", "name": "stdout", "text": list(lines)}
+
+
+def logs(data, name="run.ipynb"):
+    return read(Source(name, data=data))
+
+
+def test_rows_that_stream_in_several_outputs_are_one_log():
+    outputs = [printed(f"objective/kl: {i}.5\nppo/returns/mean: -0.{i}\n", "-" * 30 + "\n") for i in range(1, 6)]
+    (log,) = logs(notebook(outputs))
+    assert log.columns["objective/kl"].values.tolist() == [1.5, 2.5, 3.5, 4.5, 5.5]
+    assert log.lines is None
+
+
+def test_a_plain_text_table_is_read_where_there_is_no_html():
+    table = "   step  loss  reward\n0    10  0.50     1.5\n1    20  0.25     2.5"
+    (log,) = logs(notebook([{"output_type": "execute_result", "data": {"text/plain": table}}]))
+    assert log.columns["reward"].values.tolist() == [1.5, 2.5]
+
+
+def test_the_table_of_a_cell_is_read_and_not_its_printed_copy():
+    table = "<table><tr><th>Step</th><th>Training Loss</th></tr><tr><td>1</td><td>0.5</td></tr></table>"
+    (log,) = logs(notebook([printed("{'loss': 0.5, 'epoch': 0.1}\n"), html(table)]))
+    assert list(log.columns) == ["Step", "Training Loss"]
+
+
+def test_version_3_keeps_cells_in_worksheets():
+    table = "<table><tr><th>step</th><th>loss</th></tr><tr><td>1</td><td>0.5</td></tr></table>"
+    cells = [{"cell_type": "code", "outputs": [{"output_type": "display_data", "html": [table]}]}]
+    data = json.dumps({"metadata": {}, "nbformat": 3, "worksheets": [{"cells": cells}]}).encode()
+    (log,) = logs(data)
+    assert log.columns["loss"].values.tolist() == [0.5]
+
+
+def test_rows_of_another_width_are_counted():
+    table = "<table><tr><th>step</th><th>loss</th></tr><tr><td>1</td><td>0.5</td></tr><tr><td>2</td></tr></table>"
+    (log,) = logs(notebook([html(table)]))
+    assert [str(s) for s in log.skipped] == ["run.ipynb: row 2 of a table has 1 cells where the header has 2"]
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [],
+        [printed("accuracy: 0.5\n")],
+        [html("<table><tr><th>model</th><th>accuracy</th></tr><tr><td>a</td><td>0.5</td></tr></table>")],
+        [html("<p>loss 0.5</p>")],
+        [{"output_type": "error", "traceback": ["loss: nan"]}],
+        ["no object"],
+    ],
+)
+def test_a_notebook_without_metrics_is_refused_with_the_way_out(outputs):
+    with pytest.raises(UnreadableLogError, match=r"no output of this notebook holds metrics.*trainer_state\.json"):
+        logs(notebook(outputs))
+
+
+def test_a_notebook_that_is_cut_is_refused_as_such():
+    data = notebook([printed("{'loss': 0.5, 'reward': 1, 'epoch': 0.1}\n")])
+    with pytest.raises(UnreadableLogError, match="the notebook is not JSON"):
+        logs(data[:-20])
+
+
+def test_html_tables_survive_what_is_not_closed():
+    tables = html_tables("<table><th>a &amp; b<th>c<tr><td>1<td>2<br>3<tr><td>4<td>5</table><table><tr><td>x")
+    assert [(t.names, t.rows) for t in tables] == [(["a & b", "c"], [["1", "2 3"], ["4", "5"]]), ([], [["x"]])]
