@@ -62,7 +62,9 @@ class JsonDocument:
             named = source.name.lower().removesuffix(".gz").endswith(".json")
             if not complete and len(document) == 1 and not named and body.lstrip()[:1] == b"{":
                 raise NotALogError.of(
-                    source.name, "it begins with one JSON object, and goes on as other text.", "Give the log without it."
+                    source.name,
+                    "it begins with one JSON object, and goes on as other text.",
+                    "Give the log without it.",
                 ) from error
             if not complete:
                 notes = (TORN,)

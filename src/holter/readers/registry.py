@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from holter.readers.base import RawLog, Source
 
-_FORMATS = "`holter list readers` shows the formats: JSON lines, CSV, trainer_state.json, event files, pasted tables."
+_FORMATS = (
+    "`holter list readers` shows the formats: JSON lines, CSV, trainer_state.json, event files, W&B files, console output, "
+    "notebooks, pasted tables."
+)
 
 
 def _is_reader(value: object) -> bool:

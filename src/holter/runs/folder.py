@@ -33,7 +33,7 @@ _NO_LOGS = re.compile(
     r"(?:config|meta|metadata|expect|run(?:-\d+)?|args|params|package|package-lock|tsconfig|vocab|merges|tokenizer.*|special_tokens_map"
     r"|added_tokens|generation_config|preprocessor_config|adapter_config|.*\.index|ds_config.*|accelerate.*|training_args"
     r"|hparams|wandb-metadata|wandb-summary|all_results|train_results|eval_results|.*manifest.*|.*schema)\.json"
-    r"|(?:requirements.*|license.*|readme.*|notice.*)\.txt|findings\.jsonl"
+    r"|(?:requirements.*|license.*|readme.*|notice.*)\.txt|findings\.jsonl|debug(?:-internal|-core)?\.log"
     r"|(?:.*[_-])?(?:samples?|completions?|generations?|rollouts|trajector(?:y|ies)|predictions?|prompts?|dataset"
     r"|(?:train|val|test)_data_step)(?:[_-]?\d+)*\.\w+(?:\.gz)?",
     re.IGNORECASE,
@@ -46,7 +46,7 @@ _WITHIN = re.compile(
 """Folders that trainers make inside a run's folder; the last one is how transformers calls a folder of event files."""
 _ANONYMOUS = re.compile(
     r"(?:train(?:er|ing)?|eval)?[-_.]?(?:state|logs?|metrics|history|progress|logging|output|stdout|stderr|console|results"
-    r"|experiment_log|run|data|events.*)?(?:[-_]\d+)?",
+    r"|experiment_log|run|data|events.*|nohup|slurm|(?:run[-_]?)?terminal)?(?:[-_]\d+)?",
     re.IGNORECASE,
 )
 _STEP = re.compile(rb'"global_step"\s*:\s*(\d+)')
@@ -156,7 +156,9 @@ def _files(folder: Path, found: Found) -> list[Path]:
 def _may_be_log(name: str) -> bool:
     if ".tfevents." in name:
         return not name.endswith((".profile-empty", ".cfl"))
-    return name.lower().removesuffix(".gz").removesuffix(".zst").endswith(_LOG_SUFFIXES) and not _NO_LOGS.fullmatch(name)
+    return name.lower().removesuffix(".gz").removesuffix(".zst").endswith(_LOG_SUFFIXES) and not _NO_LOGS.fullmatch(
+        name
+    )
 
 
 def _recognised(files: list[Path], folder: Path, found: Found) -> list[_Log]:

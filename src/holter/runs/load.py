@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "standard input"
 MOST_INPUT = 1 << 30
 """Bytes taken from standard input, which has to be held in memory."""
-_ASK = "Give a log (JSON lines, CSV, trainer_state.json, event files), the folder of a run, or `-` and paste a table of metrics."
+_ASK = (
+    "Give a log (JSON lines, CSV, trainer_state.json, event files, W&B files, console output), the folder of a run, "
+    "or `-` and paste a table of metrics."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,8 @@ def packs(
     first, second = ((list(prompts[i]), list(completions[i][:16])) for i in (0, -1))
     # A third one as long as both together makes a row that holds both.
     given = [first, second, (first[0], [*first[1], *second[0], *second[1]])]
-    apart, together = (sequences(*zip(*given, strict=True), device, padding=p) for p in ("right", "packed"))
+    asked, said = [prompt for prompt, _ in given], [completion for _, completion in given]
+    apart, together = sequences(asked, said, device), sequences(asked, said, device, padding="packed")
     training = model.training
     model.eval()
     try:

@@ -105,6 +105,9 @@ class Stream:
             self._pending, self.unfinished = None, True
         elif may_be_cut(str(values[keys[-1]]), shape or ()):
             del values[keys[-1]]
+            if not values:
+                self._pending, self.unfinished = None, True
+                return
             self.records.notes.append(
                 f"the last line has no line end, so its last value ({keys[-1]}) may be cut and was left out"
             )

@@ -112,10 +112,10 @@ class Grammar:
         if self.rename or self.scale:
             found = {self.rename.get(k, k): self._scaled(k, v) for k, v in found.items()}
         groups = first.groupdict()
-        out: Values = {k: groups[k] for k in ("step", "epoch") if groups.get(k) is not None and k not in found}
+        out: Values = {k: float(groups[k]) for k in ("step", "epoch") if groups.get(k) is not None and k not in found}
         if self.step_before is not None and "step" not in found and first.start():
             for said in self.step_before.finditer(first.string, 0, first.start()):
-                out["step"] = said[1]
+                out["step"] = float(said[1])
         return {**out, **found} if out else found
 
     def _scaled(self, key: str, value: object) -> object:

@@ -7,6 +7,8 @@ from holter.readers.base import Source
 from holter.readers.console.reader import CONSOLE
 from holter.readers.registry import read
 from holter.runs.canonical import canonical
+from holter.runs.load import load
+from tests.unit.readers.wandb import files
 
 
 def logs_of(text, name="run.log"):
@@ -242,3 +244,31 @@ def test_a_configuration_in_the_first_line_does_not_hide_the_rows_below():
     text = '{"lr": 1e-06, "beta": 0.04}\n' + "".join(f"{verl(i)}\nsaved\n" for i in range(5))
     (log,) = read(Source("run.log", data=text.encode()))
     assert (log.reader, log.rows) == ("console", 5)
+
+
+def test_nested_values_of_a_row_are_read_under_joined_names():
+    (row,) = rows_of("{'loss': 0.5, 'rewards': {'format': 0.25, 'answer': 1}, 'epoch': 0.5}\n")
+    assert row == {"loss": 0.5, "rewards/format": 0.25, "rewards/answer": 1, "epoch": 0.5}
+
+
+def test_the_folder_of_a_wandb_run_is_one_run(tmp_path):
+    run = tmp_path / "wandb" / "run-20251130_144822-ab12"
+    (run / "files").mkdir(parents=True)
+    (run / "logs").mkdir()
+    (run / "logs" / "debug.log").write_text("2025-11-30 14:48:22 INFO MainThread:7 [wandb_setup.py] loaded\n")
+    (run / "files" / "output.log").write_text("".join(f"{verl(i)}\n" for i in range(5)))
+    (run / "files" / "requirements.txt").write_text("torch==2.9\n")
+    rows = [
+        {"training/global_step": i, "actor/pg_loss": i / 8, "critic/score/mean": i / 4, "_step": i} for i in range(5)
+    ]
+    (run / "run-ab12.wandb").write_bytes(files.framed([files.history(i, row) for i, row in enumerate(rows)]))
+    (found,) = load([tmp_path]).runs
+    assert found.path.endswith("run-ab12.wandb")
+    assert any("output.log" in note for note in found.notes)
+
+
+def test_a_single_value_that_may_be_cut_is_no_row_yet():
+    with pytest.raises(UnreadableLogError):
+        logs_of("average reward score: 0.2")
+    text = "average reward score: 0.25\naverage reward score: 0.5\naverage reward score: 0.2"
+    assert [r["average reward score"] for r in rows_of(text)] == [0.25, 0.5]

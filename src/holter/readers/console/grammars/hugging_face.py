@@ -28,7 +28,7 @@ HUGGING_FACE_DICT = Grammar(
     ),
     hint="{",
     # Behind it may come the end of the line, a bar, or another dictionary; behind a wrapped one nothing.
-    begins=re.compile(r"""(?P<body>\{(?=['"])[^{}]*(?:\}(?=\s*(?:\d+%\||\{|\[|$))|$))"""),
+    begins=re.compile(r"""(?P<body>\{(?=['"])[^{}]*(?:\{[^{}]*\}[^{}]*)*(?:\}(?=\s*(?:\d+%\||\{|\[|$))|$))"""),
     not_before=re.compile(r"""["'`]|[=(,\[+]\s*$|^\s*(?:#|//|>>>)|\breturn\b"""),
     step_before=re.compile(r"\b[Ss]tep[ :=#]*(\d+)\b"),
     values=_dictionary,
