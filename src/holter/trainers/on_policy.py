@@ -268,8 +268,7 @@ class OnPolicyTrainer(Trainer):
     def training_step(self, model: nn.Module, inputs: list[Row], num_items_in_batch: Any = None) -> Tensor:  # noqa: ANN401, ARG002
         """Sample when the last generation is used up; then one forward and backward pass."""
         with self.clock("step_time"):
-            if not model.training:
-                model.train()
+            model.train()
             if callable(getattr(self.optimizer, "train", None)):
                 self.optimizer.train()
             if self.rollout is None or self.micro_steps % (self.parts * self.passes) == 0:

@@ -141,9 +141,9 @@ def packs(
     """
     first, second = ((list(prompts[i]), list(completions[i][:16])) for i in (0, -1))
     # A third one as long as both together makes a row that holds both.
-    given = [first, second, (first[0], [*first[1], *second[0], *second[1]])]
-    asked, said = [prompt for prompt, _ in given], [completion for _, completion in given]
-    apart, together = sequences(asked, said, device), sequences(asked, said, device, padding="packed")
+    third = first[0], [*first[1], *second[0], *second[1]]
+    begun, ended = ([each[side] for each in (first, second, third)] for side in (0, 1))
+    apart, together = (sequences(begun, ended, device, padding=p) for p in ("right", "packed"))
     training = model.training
     model.eval()
     try:
