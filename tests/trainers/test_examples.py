@@ -11,7 +11,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("words", "said"), [([], "HEALTHY"), (["--hack"], "reward-hacking")])
+@pytest.mark.parametrize(("words", "said"), [([], "Healthy, as far as this log shows"), (["--hack"], "reward-hacking")])
 def test_the_grpo_example_trains_and_reads_its_own_run(words, said):
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / "grpo.py"), "--steps", "40", *words],

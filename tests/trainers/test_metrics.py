@@ -248,3 +248,11 @@ def test_what_reward_functions_log_is_in_the_row_and_the_samples(grpo, trained):
     assert len(shown) == 8
     assert shown[0]["shouted"] == shown[0]["completion"].upper()
     assert {"prompt", "completion", "rewards/talks", "reward", "advantage", "group", "truncated"} <= set(shown[0])
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+def test_an_entropy_bonus_is_told_apart_from_the_loss_of_the_policy(grpo, trained, parts):
+    settings = {"per_device_train_batch_size": 8 // parts, "gradient_accumulation_steps": parts}
+    for row in trained(grpo(beta=0.04, entropy_coef=0.3, **settings)):
+        assert row["entropy_coef"] == 0.3
+        assert row["loss"] == pytest.approx(row["loss/policy_avg"] - 0.3 * row["entropy"], abs=1e-5)

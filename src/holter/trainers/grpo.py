@@ -199,7 +199,9 @@ class GRPOTrainer(OnPolicyTrainer):
         loss = self._averaged(token_loss, mask)
         self._measure_loss(batch, logprobs, old_logprobs, entropy, kl, ratio, capped)
         if args.entropy_coef:
-            self.metrics.record("loss/policy_avg", loss.detach(), 0)
+            shares = self.current_gradient_accumulation_steps * self.accelerator.num_processes
+            self.metrics.record("loss/policy_avg", loss.detach() / self.accelerator.num_processes, 1 / shares)
+            self.metrics.record_last("entropy_coef", args.entropy_coef)
             loss = loss - args.entropy_coef * self._by_token(entropy, mask)
         return loss
 
