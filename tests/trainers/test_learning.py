@@ -98,6 +98,6 @@ def test_a_reference_with_other_weights_is_found(grpo, trained, taught):
     trainer = grpo(
         (tiny_world.cheerfulness, tiny_world.grammar), report_to="holter", beta=0.04, max_steps=40, learning_rate=1e-4
     )
-    trainer.reference.load_state_dict(tiny_world.policy(seed=7, steps=100).state_dict())
+    trainer.reference.load_state_dict(tiny_world.policy(seed=7, steps=20).state_dict())
     trained(trainer)
     assert "kl-nonzero-at-start" in findings(trainer)
