@@ -91,3 +91,12 @@ def test_every_setting_of_ours_has_a_help_text():
     theirs = {f.name for f in dataclasses.fields(__import__("transformers").TrainingArguments)}
     without = [f.name for f in dataclasses.fields(GRPOConfig) if f.name not in theirs and not f.metadata.get("help")]
     assert not without
+
+
+def test_settings_are_read_from_a_command_line_as_transformers_reads_them():
+    from transformers import HfArgumentParser
+
+    words = ["--output_dir", "x", "--beta", "0.1", "--report_to", "none", "--use_cpu", "true", "--loss_type", "grpo"]
+    (made,) = HfArgumentParser(GRPOConfig).parse_args_into_dataclasses(words)
+    assert (made.beta, made.report_to, made.loss_type) == (0.1, [], "grpo")
+    assert dataclasses.replace(made, beta=0.2).beta == 0.2

@@ -22,9 +22,8 @@ def evaluated(grpo, trained, **options):
         eval_steps=2,
         num_generations_eval=2,
         per_device_eval_batch_size=4,
-        max_steps=2,
         beta=0.0,
-        **options,
+        **{"max_steps": 2, **options},
     )
     trained(trainer)
     return trainer, [r for r in trainer.state.log_history if any(k.startswith("eval_") for k in r)]
@@ -113,3 +112,19 @@ def test_a_scorer_that_forgets_a_completion_is_named(grpo):
     trainer = grpo(eval_dataset=HELD_OUT, alignment_scorers={"lazy": lambda completions, **_: [1.0]})
     with pytest.raises(SettingsError, match="'lazy' returned 1 scores for"):
         trainer.evaluate()
+
+
+def test_what_reward_functions_log_in_evaluation_stays_there(grpo, trained):
+    def talks(completions, log_metric, log_extra, **_):
+        log_metric("my/size", float(len(completions)))
+        log_extra("column", list(completions))
+        return [0.0] * len(completions)
+
+    trainer, rows = evaluated(grpo, trained, rewards=[talks], eval_dataset=HELD_OUT)
+    assert [r["eval_my/size"] for r in rows] == [4.0, 4.0]
+    assert all(r["my/size"] == 8.0 for r in trainer.state.log_history if "loss" in r)
+
+
+def test_evaluation_in_the_middle_of_a_row_leaves_its_times_alone(grpo, trained):
+    trainer, _ = evaluated(grpo, trained, eval_dataset=HELD_OUT, logging_steps=3, max_steps=3)
+    assert next(r for r in trainer.state.log_history if "loss" in r)["time/rollout"] > 0

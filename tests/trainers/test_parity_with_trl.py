@@ -58,6 +58,11 @@ SEVERAL = {
         "num_iterations": 2,
     },
     "rows of several steps": {"logging_steps": 2, "gradient_accumulation_steps": 2},
+    "several generations a step": {
+        "steps_per_generation": 1,
+        "gradient_accumulation_steps": 3,
+        "per_device_train_batch_size": 4,
+    },
     "scaled by the batch": {"scale_rewards": "batch"},
 }
 
@@ -92,12 +97,11 @@ def theirs(policy, tokenizer, tmp_path, grpo, trained):
             bf16=False,
             gradient_checkpointing=False,
             save_strategy="no",
-            per_device_train_batch_size=8,
             num_generations=4,
             lr_scheduler_type="constant",
             dataloader_pin_memory=False,
             disable_tqdm=True,
-            **{"max_completion_length": 24, "logging_steps": 1, **shared},
+            **{"max_completion_length": 24, "logging_steps": 1, "per_device_train_batch_size": 8, **shared},
         )
         trainer = trl.GRPOTrainer(
             model=start,

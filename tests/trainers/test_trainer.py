@@ -76,7 +76,9 @@ def test_gradients_do_not_depend_on_how_they_are_stored(grpo, trained, taught, e
 
 
 def test_mixed_precision_trains_and_measures_its_own_noise(grpo, trained):
-    rows = trained(grpo(beta=0.04, bf16=True, num_iterations=2, max_steps=4, learning_rate=1e-3))
+    trainer = grpo(beta=0.04, bf16=True, num_iterations=2, max_steps=4, learning_rate=1e-3)
+    rows = trained(trainer)
+    assert trainer._packs
     assert all(math.isfinite(v) for r in rows for v in r.values())
     assert 0 < rows[0]["sampling/sampling_logp_difference/mean"] < 0.1
     assert 0.5 < rows[1]["val/ratio"] < 1.5

@@ -13,8 +13,16 @@ evaluation.py                evidence beside the proxy: perplexity, alignment, p
 reporting.py                 rows and completions to the run folder and the trackers
 on_policy.py                 what both trainers need of `transformers.Trainer`
 grpo.py                      GRPO, from top to bottom
+
+ppo_config.py                settings of PPO
+gae.py  kl_control.py        advantages from values; the price of drift
+value_model.py               policy and value function as one module; reward models that read tokens
+value_trainer.py             what a value function adds to `transformers.Trainer`: clipping, learning rates, checkpoints
+token_prompts.py             datasets whose prompts come as tokens
+ppo_measures.py              what PPO measures, and how TRL reduces it
+ppo.py                       PPO, from top to bottom
 ```
 
-A second on-policy trainer subclasses `OnPolicyTrainer`, says in `collect` how completions become micro-batches and in
+Another on-policy trainer subclasses `OnPolicyTrainer`, says in `collect` how completions become micro-batches and in
 `loss` what is minimised and measured, and subclasses `OnPolicyConfig` for its settings. Needs ``holter[train]``.
 """

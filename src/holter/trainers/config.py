@@ -89,7 +89,7 @@ class OnPolicyConfig(TrainingArguments):
         "max_length": "max_completion_length",
     }
 
-    report_to: str | list[str] | None = field(
+    report_to: None | str | list[str] = field(  # noqa: RUF036 - the order that HfArgumentParser understands
         default=None,
         metadata={
             "help": "Trackers: 'holter' (the run folder, default), 'tensorboard', 'wandb', any that transformers integrates, "

@@ -28,8 +28,8 @@ ROTATIONS = frozenset({"default", "linear", "llama3"})
 """Rotary embeddings whose angles depend on the position alone."""
 FUSED_BYTES = 64 << 20
 """Projections of one input are joined for one multiplication, unless the copies of the weights would take more than this."""
-TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-9}
-"""Largest difference of logits, relative to the largest logit, that rounding explains; 5 % in half precision."""
+ROUNDING = {torch.float32: 1e-4, torch.float64: 1e-9}
+"""Difference of logits, relative to their spread, that rounding explains; 5 % in half precision."""
 
 READS: WeakKeyDictionary[nn.Module, bool] = WeakKeyDictionary()
 """Whether a whole sequence comes out as the model has it, by model; those it was not tried with are not there."""
@@ -268,7 +268,13 @@ def _lower(length: int, device: torch.device) -> Tensor:
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()
 
 
-def agrees(mine: Tensor, theirs: Tensor) -> bool:
-    """Whether logits are the same up to rounding. Looks at the device."""
-    limit = TOLERANCE.get(theirs.dtype, 5e-2) * float(theirs.abs().max().clamp(min=1.0))
-    return float((mine - theirs).abs().max()) <= limit
+def agrees(mine: Tensor, theirs: Tensor, precision: torch.dtype | None = None) -> bool:
+    """Whether logits are the same up to rounding. Looks at the device.
+
+    Args:
+        mine: Shape ``(N, V)``.
+        theirs: Shape ``(N, V)``.
+        precision: Type that they were computed in; that of `theirs` by default.
+    """
+    error = (mine.double() - theirs.double()).square().mean().sqrt()
+    return float(error / theirs.double().std()) <= ROUNDING.get(precision or theirs.dtype, 5e-2)

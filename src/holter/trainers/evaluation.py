@@ -9,6 +9,8 @@ cannot be told from noise.
 from __future__ import annotations
 
 import math
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -65,18 +67,18 @@ class Evaluation:
 
     def __call__(self, prompts: Any = None) -> dict[str, float]:  # noqa: ANN401
         """All there is to evaluate, by name without ``eval/``. Every process must call it, and gets the same."""
+        began = time.perf_counter()
         out: dict[str, float] = {}
-        with self.trainer.clock("eval"):
-            given = prompts if prompts is not None else self.prompts
-            for name, rows in given.items() if isinstance(given, dict) else [("", given)]:
-                if rows is not None:
-                    found = self._held_out([dict(r) for r in rows])
-                    out |= {f"{name}_{key}" if name else key: value for key, value in found.items()}
-            if self.texts:
-                out |= self._perplexity()
-            if self.preferences:
-                out |= self._preference()
-        out["time"] = self.trainer.clock.take().get("eval", 0.0)
+        given = prompts if prompts is not None else self.prompts
+        for name, rows in given.items() if isinstance(given, dict) else [("", given)]:
+            if rows is not None:
+                found = self._held_out([dict(r) for r in rows])
+                out |= {f"{name}_{key}" if name else key: value for key, value in found.items()}
+        if self.texts:
+            out |= self._perplexity()
+        if self.preferences:
+            out |= self._preference()
+        out["time"] = time.perf_counter() - began
         return out
 
     def _mine(self, items: Sequence[Any]) -> list[Any]:
@@ -91,36 +93,32 @@ class Evaluation:
         """Rewards, alignment and lengths of completions of held-out prompts."""
         trainer = self.trainer
         group = trainer.group_size_eval
-        results: list[tuple[list[float], float, dict[str, list[float]], list[int], list[bool]]] = []
         mine, size = self._mine(rows), max(1, trainer.args.per_device_eval_batch_size // group)
+        results: list[_Prompt] = []
         for first in range(0, len(mine), size):
             chunk = [row for row in mine[first : first + size] for _ in range(group)]
             completions = trainer.complete(trainer.tokens([r["prompt"] for r in chunk]))
-            texts = trainer.texts(chunk, completions.tokens)
+            said: dict[str, list[float]] = {}
+            texts = _told(trainer.texts(chunk, completions.tokens), said)
             scores = trainer.rewards(texts, trainer.args.device)
-            totals = trainer.rewards.total(scores)
-            judged = {n: [float(v) for v in _listed(s, texts, n)] for n, s in self.scorers.items()}
-            table, summed = scores.tolist(), totals.tolist()
+            columns = {"reward": trainer.rewards.total(scores).tolist()}
+            columns |= {f"rewards/{n}/mean": scores[:, k].tolist() for k, n in enumerate(trainer.rewards.names)}
+            columns |= {f"alignment/{n}": _listed(s, texts, n) for n, s in self.scorers.items()}
             for g in range(0, len(chunk), group):
                 here = slice(g, g + group)
-                results.append(
-                    (
-                        [_mean([row[k] for row in table[here]]) for k in range(len(trainer.rewards.names))],
-                        _mean(summed[here]),
-                        {n: values[here] for n, values in judged.items()},
-                        [len(t) for t in completions.tokens[here]],
-                        completions.ended[here],
-                    )
-                )
-        found = self._all(results)
-        out = {**with_error("reward", [r[1] for r in found])}
-        for k, name in enumerate(trainer.rewards.names):
-            out |= with_error(f"rewards/{name}/mean", [r[0][k] for r in found])
-        for name in self.scorers:
-            out |= with_error(f"alignment/{name}", [_mean(r[2][name]) for r in found])
-        lengths, ended = [n for r in found for n in r[3]], [e for r in found for e in r[4]]
-        out["completions/mean_length"] = sum(lengths) / len(lengths)
-        out["completions/clipped_ratio"] = 1 - sum(ended) / len(ended)
+                scored = {name: _mean(values[here]) for name, values in columns.items()}
+                lengths = [len(tokens) for tokens in completions.tokens[here]]
+                # What functions said of the chunk is kept with its first prompt.
+                results.append(_Prompt(scored, lengths, completions.ended[here], said if g == 0 else {}))
+        found: list[_Prompt] = self._all(results)
+        out: dict[str, float] = {}
+        for name in found[0].scores if found else ():
+            out |= with_error(name, [prompt.scores[name] for prompt in found])
+        lengths, ended = [n for p in found for n in p.lengths], [e for p in found for e in p.ended]
+        out["completions/mean_length"] = _mean(lengths)
+        out["completions/clipped_ratio"] = 1 - _mean(ended)
+        for name in dict.fromkeys(n for p in found for n in p.said):
+            out[name] = _mean([v for p in found for v in p.said.get(name, ())])
         return out
 
     def _perplexity(self) -> dict[str, float]:
@@ -173,8 +171,34 @@ class Evaluation:
         ids = [list(self.trainer.tokens.tokenizer(text=s, add_special_tokens=False)["input_ids"]) for s in said]
         names = [n for n in rows[0] if n not in ("prompt", "chosen", "rejected", "completion", "completion_ids")]
         columns: dict[str, Any] = {n: [row[n] for row in rows] for n in names}
-        columns |= {"trainer_state": self.trainer.state, "log_metric": _unheard, "log_extra": _unheard}
-        return Texts(prompts, completions, ids, columns)
+        columns["trainer_state"] = self.trainer.state
+        return _told(Texts(prompts, completions, ids, columns), {})
+
+
+@dataclass(frozen=True)
+class _Prompt:
+    """What a held-out prompt came to.
+
+    Attributes:
+        scores: Mean over its completions, by name.
+        lengths: Tokens of each completion.
+        ended: Whether each one ended.
+        said: What reward functions logged meanwhile.
+    """
+
+    scores: dict[str, float]
+    lengths: list[int]
+    ended: list[bool]
+    said: dict[str, list[float]]
+
+
+def _told(texts: Texts, said: dict[str, list[float]]) -> Texts:
+    """The same for reward functions that log: metrics go to `said` instead of the row of training, columns nowhere."""
+    talk = {
+        "log_metric": lambda name, value: said.setdefault(name, []).append(float(value)),
+        "log_extra": lambda *_: None,
+    }
+    return replace(texts, columns={**texts.columns, **talk})
 
 
 def with_error(name: str, values: Sequence[float]) -> dict[str, float]:
@@ -220,7 +244,3 @@ def _text(row: Any) -> str:  # noqa: ANN401
     if "text" not in row:
         raise SettingsError(f"perplexity_dataset has no column 'text', only {', '.join(row)}")
     return str(row["text"])
-
-
-def _unheard(*_: object) -> None:
-    """What a reward function says of completions that were not sampled is not logged."""

@@ -144,7 +144,7 @@ class GRPOTrainer(OnPolicyTrainer):
         # A group may be spread over processes.
         everyones = self.accelerator.gather(rewards)
         mine = slice(self.accelerator.process_index * len(rows), (self.accelerator.process_index + 1) * len(rows))
-        advantages = group_relative(everyones, self.group_size, str(args.scale_rewards))[mine]
+        advantages = group_relative(everyones, self.group_size, args.scale_rewards)[mine]
         columns = {"advantages": advantages}
         if not self.on_policy:
             columns["old_logprobs"] = completions.logprobs
@@ -168,7 +168,7 @@ class GRPOTrainer(OnPolicyTrainer):
             columns=columns,
             # The token mean of bnpo is that of a micro-batch: sorted by length, short completions would weigh more.
             parts=micro_batches(lengths, self.parts, window=window, by_length=args.loss_type != "bnpo"),
-            tokens=self.accelerator.reduce(trained_tokens) * window / self.parts,
+            tokens=self.accelerator.reduce(trained_tokens) * args.gradient_accumulation_steps / self.parts,
             step=self.state.global_step,
         )
 
@@ -219,9 +219,15 @@ class GRPOTrainer(OnPolicyTrainer):
 
     def _by_token(self, values: Tensor, mask: Tensor) -> Tensor:
         """Share of this micro-batch in the mean over all tokens of an optimizer step, on all processes."""
-        assert self.rollout is not None
         # Gradients are averaged over processes, so each one's share is multiplied by their number.
-        return tally(values, mask).total * self.accelerator.num_processes / self.rollout.tokens.clamp(min=1)
+        return tally(values, mask).total * self.accelerator.num_processes / self.step_tokens.clamp(min=1)
+
+    @property
+    def step_tokens(self) -> Tensor:
+        """Trained tokens of this optimizer step, which may be a short one at the end of an epoch; an estimate, as TRL's is."""
+        assert self.rollout is not None
+        share = self.current_gradient_accumulation_steps / self.args.gradient_accumulation_steps
+        return self.rollout.tokens * share
 
     # 3. What is measured.
 

@@ -56,7 +56,7 @@ class GRPOConfig(OnPolicyConfig):
     importance_sampling_level: str = field(
         default="token", metadata={"help": "Ratio by 'token', or one a 'sequence' (GSPO)."}
     )
-    scale_rewards: str | bool = field(
+    scale_rewards: str = field(
         default="group",
         metadata={"help": "Divide advantages by the spread of the 'group', of the 'batch', or by 'none'."},
     )

@@ -62,7 +62,7 @@ class LigerLoss:
             bias=getattr(head, "bias", None),
             ref_per_token_logps=batch["ref_logprobs"] if trainer.args.beta else None,
             old_per_token_logps=None if trainer.on_policy else batch["old_logprobs"],
-            num_items_in_batch=trainer.rollout.tokens if trainer.rollout is not None else None,
+            num_items_in_batch=trainer.step_tokens,
         )
         # Liger's numbers are means over this micro-batch; with its tokens as weights they merge into means over all.
         tokens = batch.mask.sum()

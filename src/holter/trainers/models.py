@@ -34,7 +34,8 @@ def load_policy(model: str | PreTrainedModel, args: OnPolicyConfig, peft_config:
     """
     if isinstance(model, str):
         options = _loading(args)
-        options.setdefault("dtype", "auto")
+        # Updates smaller than the rounding of half-precision weights are lost; what computes in it is mixed precision.
+        options.setdefault("dtype", "float32")
         model = AutoModelForCausalLM.from_pretrained(model, **options)
     elif args.model_init_kwargs:
         raise SettingsError("model_init_kwargs is for a model given by name or path; this one is already loaded")

@@ -225,7 +225,8 @@ class OnPolicyTrainer(Trainer):
     def layout(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Layout:
         """Packed where the policy keeps packed sequences apart, which it is asked once, on these; else padded on the right."""
         if self._packs is None:
-            self._packs = packs(self.model_wrapped, prompts, completions, self.args.device)
+            mixed = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(self.accelerator.mixed_precision)
+            self._packs = packs(self.model_wrapped, prompts, completions, self.args.device, mixed)
         return "packed" if self._packs else "right"
 
     def reference_logprobs(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Tensor:

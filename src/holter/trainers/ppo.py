@@ -166,6 +166,7 @@ class PPOTrainer(ValueTrainer):
         self.evaluation.prompts = with_prompts(self.evaluation.prompts, tokenizer)
         for function in self.rewards.functions:
             if isinstance(function, TokenReward):
+                function.check(len(tokenizer))
                 function.model = self.accelerator.prepare_model(function.model, evaluation_mode=True)
         self.ends = self.sampling.ends if args.stop_token_id is None else (args.stop_token_id,)
         never_stops = args.stop_token == "none"

@@ -142,7 +142,7 @@ class Report:
         out: dict[str, float] = {}
         turns: dict[str, list[float]] = {}
         for key, value in folded.items():
-            if _TURN.search(key):
+            if self.args.trl_compatible_metrics and _TURN.search(key):
                 turns.setdefault(_TURN.sub("", key), []).append(value)
             else:
                 out[key] = value

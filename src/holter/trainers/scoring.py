@@ -129,7 +129,11 @@ def _packed(totals: Sequence[int], width: int) -> tuple[list[tuple[int, int]], i
 
 
 def packs(
-    model: nn.Module, prompts: Sequence[Sequence[int]], completions: Sequence[Sequence[int]], device: torch.device
+    model: nn.Module,
+    prompts: Sequence[Sequence[int]],
+    completions: Sequence[Sequence[int]],
+    device: torch.device,
+    precision: torch.dtype | None = None,
 ) -> bool:
     """Whether the model keeps packed sequences apart. It is asked, because that is for its attention to decide.
 
@@ -138,6 +142,7 @@ def packs(
         prompts: Tokens of some prompts.
         completions: Tokens of their completions.
         device: Where it is.
+        precision: Type it computes in, where its logits do not say.
     """
     first, second = ((list(prompts[i]), list(completions[i][:16])) for i in (0, -1))
     # A third one as long as both together makes a row that holds both.
@@ -148,7 +153,7 @@ def packs(
     model.eval()
     try:
         with torch.no_grad():
-            return agrees(_own_logits(model, together), _own_logits(model, apart))
+            return agrees(_own_logits(model, together), _own_logits(model, apart), precision)
     finally:
         model.train(training)
 

@@ -279,6 +279,19 @@ class TokenReward:
         self.model, self.tokens, self.size = model, tokens, size
         self.__name__ = name_of(model)
 
+    def check(self, tokens: int) -> None:
+        """Refuse a model that knows fewer tokens than the policy's tokenizer has: it was trained with another one.
+
+        Raises:
+            SettingsError: When it does.
+        """
+        known = getattr(self.model.config, "vocab_size", tokens)
+        if known < tokens:
+            raise SettingsError(
+                f"reward_model knows {known} tokens and the policy's tokenizer has {tokens}: it has a tokenizer of its own, so "
+                "pass it in reward_funcs, where it reads text"
+            )
+
     @torch.no_grad()
     def __call__(self, prompts: Sequence[Any], completion_ids: Sequence[list[int]], **_: Any) -> Tensor:  # noqa: ANN401
         """Score at the last token of each completion. Shape ``(B,)``, on the model's device."""

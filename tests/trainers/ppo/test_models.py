@@ -80,6 +80,13 @@ def test_a_reward_model_reads_the_end_token_and_no_padding(ppo, trained, reward_
         torch.testing.assert_close(score, expected, rtol=1e-5, atol=1e-5)
 
 
+def test_a_reward_model_of_another_tokenizer_is_refused(ppo, policy):
+    config = copy.deepcopy(policy.config)
+    config.num_labels, config.vocab_size = 1, 20
+    with pytest.raises(SettingsError, match="pass it in reward_funcs"):
+        ppo((), reward_model=AutoModelForSequenceClassification.from_config(config))
+
+
 def test_reward_model_and_functions_add_up(ppo, trained, reward_model):
     trainer = ppo([tiny_world.on_topic], reward_model=reward_model, reward_weights=[0.5, 2.0], max_steps=1)
     row = trained(trainer)[0]
