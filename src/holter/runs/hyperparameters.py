@@ -25,6 +25,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "kl_coefficient": ("beta", "kl_coef", "init_kl_coef", "kl_loss_coef", "kl_beta"),
     "updates_per_batch": ("num_iterations", "num_ppo_epochs", "ppo_epochs"),
     "batch_episodes": ("batch_size", "train_batch_size", "rollout_batch_size"),
+    "planned_steps": ("max_steps", "total_training_steps", "total_steps", "num_training_steps"),
     "vocabulary_size": ("vocab_size",),
 }
 """Our name, and the names that frameworks give it; the last part of a nested or dotted path must match."""
@@ -37,7 +38,7 @@ def hyperparameter(run: Run, name: str) -> float | None:
         run: The run whose configuration is asked.
         name: A key of `NAMES`.
     """
-    flat = dict(_flatten(run.config))
+    flat = dict(flatten(run.config))
     for wanted in NAMES[name]:
         for path, value in flat.items():
             if (path == wanted or path.endswith(f".{wanted}")) and _is_number(value):
@@ -47,7 +48,7 @@ def hyperparameter(run: Run, name: str) -> float | None:
 
 def reward_weights(run: Run) -> tuple[float, ...] | None:
     """Weights of the reward functions in their order, or None when the configuration does not list them."""
-    for path, value in _flatten(run.config):
+    for path, value in flatten(run.config):
         listed = isinstance(value, list | tuple) and bool(value) and all(_is_number(w) for w in value)
         if listed and path.rsplit(".", 1)[-1] == "reward_weights":
             return tuple(float(w) for w in value)  # type: ignore[attr-defined]
@@ -59,7 +60,7 @@ def kl_target(run: Run) -> float | None:
 
     A limit on the KL of one update (``target_kl`` of PPO) is not meant, nor the default target beside a fixed coefficient.
     """
-    flat = dict(_flatten(run.config))
+    flat = dict(flatten(run.config))
     for path, value in flat.items():
         of_controller = f".{path}".endswith(".kl_ctrl.target_kl")
         if not of_controller and path.rsplit(".", 1)[-1] != "kl_target":
@@ -73,13 +74,14 @@ def kl_target(run: Run) -> float | None:
     return None
 
 
-def _flatten(config: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+def flatten(config: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """A configuration as dotted paths and their values; of a value that a tracker wrapped, the wrapping too."""
     for key, value in config.items():
         path = f"{prefix}{key}"
         if isinstance(value, Mapping):
             if "value" in value:
                 yield path, value["value"]
-            yield from _flatten(value, f"{path}.")
+            yield from flatten(value, f"{path}.")
         else:
             yield path, value
 

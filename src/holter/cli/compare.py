@@ -1,0 +1,127 @@
+"""``holter compare RUN RUN...``: what differs, where it began, and whether seeds alone could have done it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from holter.errors import HolterError
+from holter.settings import find_settings, read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holter.compare import Comparison
+    from holter.readers.base import Skipped
+
+FOUND = 1
+"""Exit code when something is worse than in the baseline and ``--fail-on regression`` is given."""
+
+
+@click.command(
+    epilog="Exit codes: 0 compared, 1 a regression with --fail-on regression, 2 a log could not be read or the command was used "
+    "wrongly."
+)
+@click.argument("runs", nargs=-1, metavar="RUN...")
+@click.option(
+    "--baseline",
+    multiple=True,
+    metavar="LOG",
+    help="Runs that the others are held against; may be given several times. Without it: the first setting.",
+)
+@click.option(
+    "--axis",
+    type=click.Choice(["step", "episodes", "tokens"]),
+    default="step",
+    show_default=True,
+    help="What the runs are aligned on.",
+)
+@click.option(
+    "--group-by",
+    "by",
+    type=click.Choice(["auto", "config", "name", "none"]),
+    default="auto",
+    show_default=True,
+    help="Which runs are seeds of one setting: those with the same configuration, with the same name but for a seed, or none.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["regression", "never"]),
+    default="never",
+    show_default=True,
+    help="What makes the exit code 1.",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="Share of the baseline's level by which an outcome may be worse.",
+)
+@click.option("--dialect", "speaks", metavar="NAME", help="Which framework wrote the logs, where they cannot tell.")
+@click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people, or for scripts."
+)
+@click.option("--verbose", "-v", is_flag=True, help="Every signal and setting, not only the first.")
+def command(
+    runs: tuple[str, ...],
+    baseline: tuple[str, ...],
+    axis: str,
+    by: str,
+    fail_on: str,
+    margin: float,
+    speaks: str | None,
+    config: Path | None,
+    form: str,
+    verbose: bool,  # noqa: FBT001 - click passes flags by name
+) -> None:
+    r"""Hold RUNs against each other.
+
+    Says which settings differ, which signals end elsewhere and by how much beyond the noise between seeds, from which step
+    on the curves part, and what is worse. Runs of one setting that differ in their seed are taken together.
+
+    \b
+    holter compare runs/beta-0.04 runs/beta-0.0
+    holter compare sweep/
+    holter compare --baseline main/ branch/ --fail-on regression
+    """
+    from holter.compare import compare
+    from holter.runs.load import load
+
+    if not runs:
+        raise click.UsageError("give the runs to compare, or a folder that holds several")
+    settings = read_settings(config) if config else find_settings(Path.cwd())
+    loaded = load(runs, speaks=speaks)
+    held = load(baseline, speaks=speaks) if baseline else None
+    if held is None and len(loaded.runs) < 2:
+        raise HolterError(
+            f"there is only one run to compare: {loaded.runs[0].name}. Give a second one, or --baseline LOG."
+        )
+    comparison = compare(
+        loaded.runs,
+        axis=axis,
+        by=by,
+        baseline=held.runs if held else (),
+        margin=margin,
+        settings=settings,
+    )
+    _print(comparison, [*(held.refused if held else ()), *loaded.refused], form, verbose=verbose)
+    raise SystemExit(FOUND if fail_on == "regression" and comparison.regressions else 0)
+
+
+def _print(comparison: Comparison, refused: Sequence[Skipped], form: str, *, verbose: bool) -> None:
+    if form == "json":
+        import orjson
+
+        from holter.reports.comparison_json import compare as contract
+
+        click.echo(orjson.dumps(contract(comparison, refused), option=orjson.OPT_INDENT_2))
+        return
+    from rich.console import Console
+
+    from holter.reports.comparison import print_comparison
+
+    print_comparison(Console(highlight=False), comparison, refused, verbose=verbose)
