@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from holter.readers.base import RawLog, Source
+    from holter.readers.base import RawLog
 
 FORMATS = ("jsonl", "csv", "parquet", "tensorboard", "run-folder")
 
@@ -31,9 +28,10 @@ def command(log: str, dest: Path, form: str | None) -> None:
     """
     from holter.export.base import ExportError
     from holter.export.registry import exporter_for
+    from holter.runs.load import raw_logs
 
     exporter = exporter_for(dest, form)
-    logs = list(_logs(log))
+    logs = raw_logs(log)
     targets = [
         dest if len(logs) == 1 else dest.with_name(f"{dest.stem}-{n}{dest.suffix}") for n in range(1, len(logs) + 1)
     ]
@@ -57,61 +55,13 @@ def command(log: str, dest: Path, form: str | None) -> None:
             click.echo(f"not read: {skipped}", err=True)
 
 
-def _logs(path: str) -> Iterator[RawLog]:
-    """The logs that a file, or a folder, holds.
-
-    Raises:
-        UnreadableLogError: When there is none.
-    """
-    from holter.errors import UnreadableLogError
-    from holter.readers.base import Source
-    from holter.readers.registry import read
-    from holter.runs.folder import logs_in
-    from holter.runs.load import STANDARD_INPUT
-
-    if path == "-":
-        yield from read(Source(STANDARD_INPUT, data=sys.stdin.buffer.read()))
-        return
-    place = Path(path)
-    if not place.is_dir():
-        if not place.is_file():
-            raise UnreadableLogError(f"{path}: there is no such file or folder")
-        yield from read(Source.of(place))
-        return
-    found, first = False, None
-    for choices in logs_in(place).runs:
-        try:
-            for log in _first_readable([source for source, _ in choices]):
-                found = True
-                yield log
-        except UnreadableLogError as error:
-            first = first or error
-    if not found:
-        raise first or UnreadableLogError(f"{path}: no log was found in this folder")
-
-
-def _first_readable(sources: list[Source]) -> list[RawLog]:
-    """The logs of the first source that can be read; forms of one run follow each other, the best first."""
-    from holter.errors import UnreadableLogError
-    from holter.readers.registry import read
-
-    first: UnreadableLogError | None = None
-    for source in sources:
-        try:
-            return read(source)
-        except UnreadableLogError as error:
-            first = first or error
-    assert first is not None, "a run has at least one source"
-    raise first
-
-
 def _steps(log: RawLog) -> NDArray[np.float64]:
     """The step of each row, as reading the log for a diagnosis takes it."""
     from holter.dialects.registry import detect, meaning
     from holter.readers.plausibility import is_axis
     from holter.runs.step_axis import step_axis
 
-    spoken = detect(log.columns.keys())
+    spoken = detect(log.columns.keys(), log.dialects)
     meanings = {raw: meaning(spoken, raw) for raw in log.columns}
     metrics = [column.at for raw, column in log.columns.items() if not is_axis(raw)]
     return step_axis(log, spoken, meanings, metrics).steps

@@ -118,7 +118,7 @@ def _reading(run: Run, series: Series, standing: str) -> Iterator[str]:
     formula = conversion(_name(run, series))
     if formula:
         yield formula
-    yield "same quantity" if series.fit == "exact" else str(series.fit)
+    yield str(series.fit)
 
 
 def _print(run: Run) -> None:

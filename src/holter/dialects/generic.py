@@ -48,6 +48,7 @@ REWARD = (
     _close(r"rewards_(?P<name>(?!(mean|std|min|max)$).+?)(_mean)?", "rewards/{name}/mean"),
     _close("accuracy|acc|(success|solve|correct|pass|win)_?rate|(准确|正确|成功|通过|胜)率", "accuracy"),
     _close("frac_(rewards?_)?zero_(std|variance)|zero_(std|variance)_(groups?_)?" + SHARE, "frac_reward_zero_std"),
+    _close("(frac_)?homogeneous(_groups?)?(_" + SHARE + ")?(_measured)?", "frac_reward_zero_std"),
     _close("(dead|degenerate)_groups?_" + SHARE + "|零(方差|标准差)组?(比例|占比)", "frac_reward_zero_std"),
 )
 
@@ -81,7 +82,7 @@ UPDATE = (
         "loss/value_avg",
         "The factor 0.5 and vf_coef are unknown.",
     ),
-    _close(f"(total_|overall_)?loss(_total|_at_step|{MEAN})|总?损失(值)?", "loss"),
+    _close(f"(total_|overall_)?loss(es)?(_total|_at_step|{MEAN})|总?损失(值)?", "loss"),
     _proxy(f"(policy_|token_|action_)?entropy{MEAN}|(策略)?熵值?", "entropy", "Entropy or surprisal is unknown."),
     _close("ent(ropy)?_(coeff?|coefficient|weight)|熵_?系数", "entropy_coef"),
     _close("(total_|global_|policy_|actor_)?grad(ient)?s?_?norm(_mean)?|梯度_?(范数|模长)", "grad_norm"),
@@ -126,6 +127,14 @@ COMPLETION = (
 HELD_OUT = (
     _close("(held_?out|holdout)_(rewards?|scores?)|保留(偏好)?集(上的)?奖励", "eval/reward"),
     _close("(?P<name>alignment|quality|toxicity)_scores?", "eval/{name}"),
+    _close(
+        "(?P<name>rouge_?(1|2|l|lsum|n)?|s?acre_?bleu|bleu(_?[1-4])?|meteor|chrf|bert_?score|exact_match)(_score)?",
+        "eval/{name}",
+    ),
+    _close(
+        "(?P<name>gsm8k|math_?500|aime_?(20)?2[0-9]|mmlu|human_?eval|mbpp|hellaswag|ifeval|gpqa)(_acc(uracy)?|_score)?",
+        "eval/{name}",
+    ),
     _close("(自动化)?对齐_?(分数|得分)", "eval/alignment"),
 )
 

@@ -13,13 +13,15 @@ from holter.dialects.names import loosened, plain, snake, spoken_snake
 from holter.signals import catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 TRAINING = ("train/",)
 """Prefixes that trackers put before training metrics, whatever the framework."""
 
 EVALUATION = ("eval/", "eval_")
 """Prefixes of evaluation metrics that are believed in every dialect."""
+_STANDARD_ERROR = re.compile(r"(?P<score>.+?)[_/](?:std_?err(?:or)?|standard_error|sem)")
+"""The standard error of an evaluation score, by its name."""
 ANY_SCORE = "eval/{name}"
 """Key of the signal that stands for every evaluation score without a signal of its own."""
 
@@ -171,8 +173,11 @@ def _as_flattened(spoken: Dialect, raw: str) -> Meaning | None:
 def meaning(spoken: Dialect, raw: str) -> Meaning | None:
     """What `raw` means in a dialect, or None when the dialect does not know it.
 
-    The generic dialect also speaks Holter's own keys, where they hold a ``/`` and so cannot be there by accident.
+    The generic dialect also speaks Holter's own keys, where they hold a ``/`` and so cannot be there by accident. What a
+    tracker counts and times on its own (``_step``, ``_runtime``) is no metric of any framework.
     """
+    if raw.startswith("_") and ALWAYS_IGNORED.fullmatch(raw):
+        return None
     if spoken.snake and "/" in raw:
         ours = catalog.find(raw)
         if ours is not None and ours[0].key != ANY_SCORE:
@@ -196,6 +201,10 @@ def _evaluation(spoken: Dialect, raw: str) -> Meaning | None:
         found = dialect(GENERIC).own(words)
         if found is not None and not found[1].startswith("eval/") and not _is_named_score(found[1], words):
             return Meaning(found[0], found[1], evaluation=True)
+        error = _STANDARD_ERROR.fullmatch(bare)
+        if error is not None:
+            key = f"eval/{error['score']}/standard_error"
+            return Meaning(Name(raw, key, fit=Fit.CLOSE), key, evaluation=True)
         if _NOT_A_SCORE.fullmatch(words):
             return None
         return Meaning(Name(raw, f"eval/{bare}", fit=Fit.CLOSE), f"eval/{bare}", evaluation=True)
@@ -205,6 +214,21 @@ def _evaluation(spoken: Dialect, raw: str) -> Meaning | None:
 def _is_named_score(key: str, words: str) -> bool:
     """Whether a name such as ``gold_score`` is an evaluation's own score rather than a reward function evaluated."""
     return key.startswith("rewards/") and not words.startswith("rewards")
+
+
+def told_apart(meanings: Mapping[str, Meaning | None]) -> dict[str, Meaning | None]:
+    """The meanings of a log's names, where ``eval_score`` beside ``eval_reward`` is a score of its own.
+
+    Alone it is taken for the reward, evaluated. Beside it, the one is what is wanted and the other what is paid, and evidence
+    that is independent of the reward must not be taken for the reward.
+    """
+    both = [raw for raw, found in meanings.items() if found is not None and found.full_key == "eval/reward"]
+    out = dict(meanings)
+    if len(both) > 1:
+        for raw in both:
+            if spoken_snake(plain(raw)).removeprefix("eval_") == "score":
+                out[raw] = Meaning(Name(raw, "eval/score", fit=Fit.CLOSE), "eval/score", evaluation=True)
+    return out
 
 
 def has_evaluation_form(spoken: Dialect, raw: str) -> bool:

@@ -11,7 +11,7 @@ from holter.dialects.names import plain
 from holter.signals import catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from holter.dialects.base import Dialect
 
@@ -46,19 +46,49 @@ def never(spoken: Dialect) -> tuple[str, ...]:
     return tuple(out)
 
 
-def detect(names: Collection[str]) -> Dialect:
+def detect(names: Collection[str], among: Sequence[str] = ()) -> Dialect:
     """The dialect that a log with these raw names speaks; the generic one when no signature fits.
 
     A signature may hit by accident in a hand-written log, so a dialect is believed only if it knows at least as many of
     the names as the generic table does. Where no signature fits as it stands, each is tried again with free separators, for
     logs whose exporter flattened them (``actor_ppo_kl``); then the dialect must know half of the names, or many more than
     the generic table does.
+
+    Args:
+        names: Raw names of the log.
+        among: Names of dialects of which it is one, as far as its format tells. Where the names tell of none of them, it is
+            the one that all of them inherit from, if that one knows as many of the names as what they tell of.
     """
     said = [n for n in dict.fromkeys(plain(n) for n in names) if not ALWAYS_IGNORED.fullmatch(n)]
     training = [n for n in said if not has_evaluation_form(dialect(GENERIC), n)]
     ordered = sorted(all_dialects().values(), key=lambda d: (d.priority, d.name))
     generic = dialect(GENERIC)
     anyway = _known(generic, training)
+    found = _signed(ordered, said, training, generic, anyway)
+    root = _root(among)
+    if root is None or any(table.name in among for table in lineage(found)):
+        return found
+    return root if _known(root, training) >= _known(found, training) > 0 else found
+
+
+def _root(among: Sequence[str]) -> Dialect | None:
+    """That of some dialects from which all the others inherit; None where they are unrelated."""
+    known = [dialect(name) for name in among if name in all_dialects() and name != GENERIC]
+    return next((d for d in known if all(d in lineage(other) for other in known)), None)
+
+
+def _signed(
+    ordered: Sequence[Dialect], said: Sequence[str], training: Sequence[str], generic: Dialect, anyway: int
+) -> Dialect:
+    """The dialect that a log's names give away.
+
+    Args:
+        ordered: All dialects, the one to be asked first in front.
+        said: The log's names, without what exports add.
+        training: Those of them that are not an evaluation's.
+        generic: The dialect of logs that no signature fits.
+        anyway: How many of the training names that one knows.
+    """
     for spoken in ordered:
         if any(s.matches(said) for s in spoken.signatures) and _known(spoken, training) >= anyway:
             return spoken

@@ -6,6 +6,7 @@ import csv
 from typing import TYPE_CHECKING
 
 from holter.export.base import ExportError, Written, rows_of, without_config
+from holter.readers.cells import is_header
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,13 +31,18 @@ class CsvTable:
         """Write every row.
 
         Raises:
-            ExportError: When a name could not be told from the others in a header.
+            ExportError: When a name could not be told from the others, or from a value, in a header.
         """
         names = list(log.columns)
         stripped = {" ".join(name.split()) for name in names}
         if len(stripped) < len(names) or "" in stripped:
             raise ExportError(
                 f"{path}: two names of the log differ in blanks only, which CSV does not keep; take .jsonl"
+            )
+        if not is_header(names):
+            raise ExportError(
+                f"{path}: a name of the log is a number or very long, so that no line of names could be told from values; "
+                "take .jsonl"
             )
         with path.open("x", encoding="utf-8", newline="") as out:
             writer = csv.writer(out, lineterminator="\n")

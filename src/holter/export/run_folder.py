@@ -35,7 +35,11 @@ class RunFolderExport:
         clock = dict(zip(times.at.tolist(), times.values.tolist(), strict=True)) if times is not None else {}
         begun = next((t for t in clock.values() if np.isfinite(t)), 0.0)
         manifest = Manifest(
-            id=path.name, created=begun, name=path.name, config=settings(log.config), dialect=detect(log.columns).name
+            id=path.name,
+            created=begun,
+            name=path.name,
+            config=settings(log.config),
+            dialect=detect(log.columns, log.dialects).name,
         )
         said = log.columns.get("step")
         with RunFolder.create(path, manifest) as folder:

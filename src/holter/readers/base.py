@@ -17,7 +17,7 @@ from holter.readers.encoding import as_utf8, encoding_of
 from holter.readers.unpacking import unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -48,17 +48,25 @@ class Source:
         data: The bytes, when they are not in a file.
         parts: The files of one run that a gathering reader reads together, in the order of their names; `path` is the
             first of them. Empty for a single file.
+        keep: Which raw names are wanted, where not all are. Readers of formats that can be too large for the memory leave
+            the others aside while they read.
     """
 
     name: str
     path: Path | None = None
     data: bytes | None = None
     parts: tuple[Path, ...] = ()
+    keep: Callable[[str], bool] | None = None
 
     @classmethod
     def of(cls, path: Path) -> Source:
         """A file on disk. Bytes of its name that are no text are replaced in what messages call it."""
         return cls(os.fsencode(path).decode("utf-8", errors="replace"), path=path)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it is; none where the bytes came from elsewhere."""
+        return self.parts or (() if self.path is None else (self.path,))
 
     def open(self) -> BinaryIO:
         """A fresh stream over the bytes; what is packed with gzip is unpacked on the way.
@@ -106,6 +114,9 @@ class RawLog:
         config: Hyper-parameters that the file itself carries.
         skipped: What could not be read, with line and reason.
         notes: Remarks for the user that are not faults ("12 histograms left aside").
+        dialects: Names of the dialects of which it speaks one, where the format tells: those of the frameworks that print
+            a console's rows in this form, or the one that a manifest names. Empty where only the names can tell.
+        resumes: Rows at which a resumed run goes on, in a format that says so; None where only the steps can tell.
     """
 
     name: str
@@ -116,6 +127,8 @@ class RawLog:
     config: Mapping[str, object] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
+    dialects: tuple[str, ...] = ()
+    resumes: tuple[int, ...] | None = None
 
 
 @runtime_checkable

@@ -7,7 +7,8 @@ groups are refused, because what they say would be a guess.
 from __future__ import annotations
 
 from collections import deque
-from itertools import chain, islice
+from copy import deepcopy
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import orjson
@@ -26,6 +27,7 @@ from holter.readers.cells import (
 )
 from holter.readers.encoding import is_text
 from holter.readers.exports import exported_logs, is_long, named_by_file, widened
+from holter.readers.growth import GrowingLines
 from holter.readers.lines import Lines, text
 from holter.readers.numbers import Gap
 from holter.readers.plausibility import objection
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holter.readers.base import RawLog, Source
+    from holter.readers.growth import Growing
+    from holter.readers.lines import LineFeed
+    from holter.readers.table import Table
 
 _SUFFIXES = (".csv", ".tsv", ".tab")
 _LOOKED_AT = 200
@@ -70,17 +75,65 @@ class Delimited:
         Raises:
             UnreadableLogError: When there is no header, nothing of a training run, or numbers whose digits are grouped.
         """
-        lines = Lines(source)
-        records = Records(source.name, none=Gap.ABSENT)
-        numbered = iter(lines)
-        first = list(islice(numbered, _LOOKED_AT))
-        laid_out = self._layout(source, [text(line) for _, line in first])
-        rows = _Rows(source, records, laid_out, lines)
-        rows.read(chain(first[laid_out.header + 1 :], numbered))
-        columns = records.table.columns()
-        refuse_grouped_digits(source.name, records.table, columns)
+        lines, table = Lines(source), _Table(source)
+        for number, line in lines:
+            table.add(number, line)
+        yield from table.logs(lines)
+
+    def grow(self, source: Source) -> Growing:
+        """One log, line by line."""
+        return GrowingLines(source, self.name, lambda: _Table(source))
+
+
+class _Table:
+    """Lines of which the first ones say how they are laid out."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._first: list[tuple[int, bytes]] = []
+        self._rows: _Rows | None = None
+
+    def add(self, number: int, line: bytes) -> None:
+        """One more line."""
+        if self._rows is not None:
+            self._rows.add(number, line)
+            return
+        self._first.append((number, line))
+        if len(self._first) == _LOOKED_AT:
+            self._begin()
+
+    def _begin(self) -> _Rows:
+        """The rows, once it is known how they are laid out.
+
+        Raises:
+            UnreadableLogError: When that cannot be told.
+        """
+        laid_out = self._layout(self._source, [text(line) for _, line in self._first])
+        self._rows = _Rows(self._source, Records(self._source.name, none=Gap.ABSENT), laid_out)
+        for number, line in self._first[laid_out.header + 1 :]:
+            self._rows.add(number, line)
+        self._first = []
+        return self._rows
+
+    def settle(self) -> Table | None:
+        """The table of the lines so far."""
+        so_far = deepcopy(self)
+        try:
+            rows = so_far._rows or so_far._begin()
+        except UnreadableLogError:
+            return None
+        rows.finish(ended=True)
+        return rows.records.table
+
+    def logs(self, lines: Lines | LineFeed) -> Iterator[RawLog]:
+        """One log, or one for every run in an export of several."""
+        rows = self._rows or self._begin()
+        rows.finish(ended=lines.ended)
+        records, name = rows.records, self._source.name
+        rows.signs.refuse_doubt(name)
+        refuse_grouped_digits(name, records.table, records.table.columns())
         records.skipped += lines.skipped
-        read = records.log(source.name, self.name, notes=[*lines.notes, *rows.notes])
+        read = records.log(name, DELIMITED.name, notes=[*lines.notes, *rows.notes])
         yield from exported_logs(named_by_file(read))
 
     def _layout(self, source: Source, lines: list[str]) -> Layout:
@@ -102,14 +155,14 @@ class Delimited:
 class _Rows:
     """Takes lines apart and adds them to the records."""
 
-    def __init__(self, source: Source, records: Records, laid_out: Layout, lines: Lines) -> None:
+    def __init__(self, source: Source, records: Records, laid_out: Layout) -> None:
         self.source = source
         self.records = records
-        self.lines = lines
         self.delimiter = laid_out.delimiter
         self.notes: list[str] = []
         self.last_cells: deque[str] = deque(maxlen=_REMEMBERED)
         self.signs = DecimalSigns()
+        self.waiting: list[tuple[int, bytes]] = []
         self._name(laid_out.names)
 
     def _name(self, header: Iterable[str]) -> None:
@@ -119,22 +172,27 @@ class _Rows:
         self.notes += notes
         self.long = is_long(self.header)
 
-    def read(self, numbered: Iterable[tuple[int, bytes]]) -> None:
-        """Add every line; the last one only as far as it is certainly whole."""
-        batch: list[tuple[int, bytes]] = []
-        for item in numbered:
-            if item[1].strip():
-                batch.append(item)
-            if len(batch) > _BATCH:
-                self._batch(batch[:-1])
-                batch = batch[-1:]
-        if batch and not self.lines.ended and self.source.path is not None:
+    def add(self, number: int, line: bytes) -> None:
+        """One more line."""
+        if line.strip():
+            self.waiting.append((number, line))
+        if len(self.waiting) > _BATCH:
+            self._batch(self.waiting[:-1])
+            self.waiting = self.waiting[-1:]
+
+    def finish(self, *, ended: bool) -> None:
+        """No more lines: the last one counts only as far as it is certainly whole.
+
+        Args:
+            ended: Whether it has its line end.
+        """
+        batch, self.waiting = self.waiting, []
+        if batch and not ended and self.source.path is not None:
             *batch, last = batch
             self._batch(batch)
             self._last(*last)
         else:
             self._batch(batch)
-        self.signs.refuse_doubt(self.source.name)
 
     def _batch(self, batch: list[tuple[int, bytes]]) -> None:
         fast = None if self.long else self._as_json([line for _, line in batch])

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 UTF8 = "utf-8"
+TOLD_BY = 1 << 16
+"""Bytes at the beginning of a text that decide its encoding."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -50,16 +52,28 @@ def as_utf8(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     if encoding == UTF8:
         yield from chunks
         return
-    if encoding == "utf-8-sig":
-        first = True
-        for chunk in chunks:
-            yield chunk.removeprefix(codecs.BOM_UTF8) if first else chunk
-            first = False
-        return
-    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    decoder = Decoder(encoding)
     for chunk in chunks:
-        yield decoder.decode(chunk).encode(UTF8, errors="replace")
-    yield decoder.decode(b"", final=True).encode(UTF8, errors="replace")
+        yield decoder.feed(chunk)
+    yield decoder.feed(b"", final=True)
+
+
+class Decoder:
+    """Makes UTF-8 of a text that comes in pieces."""
+
+    def __init__(self, encoding: str) -> None:
+        self._mark = codecs.BOM_UTF8 if encoding == "utf-8-sig" else b""
+        self._decode = None
+        if encoding not in (UTF8, "utf-8-sig"):
+            self._decode = codecs.getincrementaldecoder(encoding)(errors="replace").decode
+
+    def feed(self, data: bytes, *, final: bool = False) -> bytes:
+        """A piece in UTF-8, without the byte order mark. UTF-8 passes as it is, invalid bytes included."""
+        if self._decode is not None:
+            return self._decode(data, final).encode(UTF8, errors="replace")
+        if self._mark and data:
+            data, self._mark = data.removeprefix(self._mark), b""
+        return data
 
 
 def is_text(head: bytes) -> bool:

@@ -81,18 +81,23 @@ def _over(columns: Mapping[str, RawColumn], rows: NDArray[np.int64]) -> dict[str
     return out
 
 
+def tag_of(file: str) -> str:
+    """The metric whose values TensorBoard exported to a file of this name."""
+    stem = PurePath(file.replace("\\", "/")).stem
+    tag = _TAG.fullmatch(stem)
+    return tag[1] if tag else stem
+
+
 def named_by_file(log: RawLog) -> RawLog:
     """A log; TensorBoard's export of one metric, whose column is called ``Value``, under the metric's name in the file's."""
     if tuple(log.columns) != _TENSORBOARD:
         return log
-    stem = PurePath(log.name.replace("\\", "/")).stem
-    tag = _TAG.fullmatch(stem)
     notes = log.notes
     if log.rows == _TENSORBOARD_SAMPLE:
         notes += (
             "TensorBoard exports 1,000 rows at most, picked at random: spikes may be missing; read the event files",
         )
-    columns = {"step": log.columns["Step"], tag[1] if tag else stem: log.columns["Value"]}
+    columns = {"step": log.columns["Step"], tag_of(log.name): log.columns["Value"]}
     return replace(log, columns={**columns, "wall_time": log.columns["Wall time"]}, notes=notes)
 
 

@@ -9,6 +9,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"\x89PNG", "a picture", "Give the log that the picture was drawn from."),
     (b"\xff\xd8\xff", "a picture", "Give the log that the picture was drawn from."),
     (b"GIF8", "a picture", "Give the log that the picture was drawn from."),
+    (b"RIFF", "a picture or a sound", "Give the log that the picture was drawn from."),
     (b"%PDF", "a PDF document", "Give the log that it was written about."),
     (
         b"PK\x03\x04",
@@ -34,6 +35,9 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
 _CODE = re.compile(
     r"^(?:#!|import \w|from [\w.]+ import |def \w+\(|class \w+|#include|package \w|const \w|function \w|use \w+::|@\w+\()",
     re.MULTILINE,
+)
+_DRAWING = re.compile(
+    r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)?(?:<!DOCTYPE svg[^>]*>\s*)?<svg\b", re.IGNORECASE | re.DOTALL
 )
 _DOCUMENTS = re.compile(r"^\s*(?:<!doctype html|<html|<\?xml)", re.IGNORECASE)
 
@@ -62,6 +66,8 @@ def foreign(head: bytes) -> tuple[str, str] | None:
     if b'"__metadata__"' in head[:64] or (b'{"' in head[8:10] and b"data_offsets" in head):
         return "a safetensors file with weights", "Give the log of the run."
     shown = head.decode("utf-8", errors="replace")
+    if _DRAWING.match(shown):
+        return "a picture", "Give the log that the picture was drawn from."
     if _DOCUMENTS.match(shown):
         return "a web page or XML", "Export the metrics as CSV or JSON lines."
     if _CODE.search(shown):

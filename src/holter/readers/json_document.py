@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
 from holter.readers.encoding import as_utf8, encoding_of, is_text
+from holter.readers.exports import tag_of
 from holter.readers.foreign import is_notebook
-from holter.readers.json_tables import Record, joined, tables
+from holter.readers.json_tables import Record, are_points, joined, tables
 from holter.readers.json_text import loads
 from holter.readers.lines import text
 from holter.readers.plausibility import NotALogError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 TORN = "the document ends early or is damaged, as while it is being rewritten; its whole records up to there were read"
 LARGEST = 1 << 30
 """Bytes of the largest document that is read: unlike JSON lines, it has to be held in memory whole."""
+_CHUNK = 1 << 20
 
 
 class JsonDocument:
@@ -41,7 +43,7 @@ class JsonDocument:
         start = head.lstrip()
         if not is_text(head) or is_notebook(head) or _is_lines(start):
             return False
-        return start[:1] == b"{" or (start[:1] == b"[" and start[1:].lstrip()[:1] in (b"{", b"]", b""))
+        return start[:1] == b"{" or (start[:1] == b"[" and start[1:].lstrip()[:1] in (b"{", b"[", b"]", b""))
 
     def read(self, source: Source) -> Iterator[RawLog]:
         """Every table of the document that may be a log of training; tables over the same steps become one.
@@ -88,9 +90,16 @@ def whole(source: Source) -> bytes:
     Raises:
         UnreadableLogError: When it is larger than `LARGEST`.
     """
+    packed = source.path.stat().st_size if source.path is not None else len(source.data or b"")
     with source.open() as stream:
-        body = stream.read(LARGEST + 1)
-    if len(body) > LARGEST:
+        # A read of more than there is would set that much memory aside.
+        parts = [stream.read(min(packed, LARGEST) + 1)]
+        size = len(parts[0])
+        while size <= LARGEST and (more := stream.read(_CHUNK)):
+            parts.append(more)
+            size += len(more)
+    body = b"".join(parts)
+    if size > LARGEST:
         raise UnreadableLogError.of(
             source.name,
             f"the JSON document is larger than {LARGEST >> 30} GiB, which would have to be held in memory whole.",
@@ -107,6 +116,9 @@ def logs(source: Source, reader: str, document: object, notes: tuple[str, ...]) 
     """
     refused: UnreadableLogError | None = None
     read: list[RawLog] = []
+    if are_points(document):
+        # TensorBoard's page gives the points of one metric without its name, which is in the file's.
+        document = {tag_of(source.name): document}
     found = joined(tables(document))
     for place, table in found.items():
         records = Records(source.name)

@@ -19,6 +19,12 @@ Record = dict[str, object]
 """Values by name."""
 STEPS = re.compile(r"(?:(?:global_?)?step|iter(?:ation)?|update|episode|epoch)?[ _-]?(\d+)", re.IGNORECASE)
 """A key that is a step: ``10``, ``step_10``."""
+STEP_NAMES = re.compile(r"(?:global_?)?step|iter(?:ation)?|update|episode|epoch|x", re.IGNORECASE)
+"""What a point calls its step."""
+_VALUE = "value"
+_CLOCKS = ("time", "timestamp", "wall_time", "wallTime")
+_LATER = 1e8
+"""Seconds since 1970 that no log's step reaches, and no log of such a model is older than."""
 MOST_TABLES = 200
 _FEWEST = 2
 
@@ -41,6 +47,10 @@ def _found(value: object, place: str, depth: int) -> Iterator[tuple[str, list[Re
     if steps:
         yield place, steps
         return
+    points = _by_point(value)
+    if points:
+        yield place, points
+        return
     columns = _by_column(value)
     for number, records in enumerate(columns):
         yield (f"{place} columns of {len(records)}".lstrip() if number else place), records
@@ -62,6 +72,42 @@ def _by_step(value: Mapping[str, object]) -> list[Record]:
             return []
         rows.append({"step": float(step[1]), **record})
     return rows
+
+
+def are_points(value: object) -> bool:
+    """Whether it is a list of points of one metric: ``[step, value]``, ``[time, step, value]``, objects of a step and a value."""
+    return isinstance(value, list) and len(value) >= _FEWEST and all(_point(each) is not None for each in value)
+
+
+def _point(value: object) -> tuple[object, object] | None:
+    """Step and value of a point."""
+    if isinstance(value, dict):
+        steps = [k for k in value if STEP_NAMES.fullmatch(k)]
+        rest = [k for k in value if k not in steps and k not in _CLOCKS]
+        return (value[steps[0]], value[_VALUE]) if len(steps) == 1 and rest == [_VALUE] else None
+    if not isinstance(value, list) or not all(isinstance(v, int | float) or v is None for v in value[-2:]):
+        return None
+    if len(value) == 2 or (len(value) == 3 and isinstance(value[0], int | float) and value[0] > _LATER):
+        return (value[-2], value[-1]) if isinstance(value[-2], int | float) else None
+    return None
+
+
+def _by_point(value: Mapping[str, object]) -> list[Record]:
+    """``{"loss": [[10, 1.5], [20, 1.2]], "kl": [...]}`` as records, one for every step where no metric has a step twice."""
+    points = {key: column for key, column in value.items() if are_points(column)}
+    rows: list[tuple[object, str, object]] = []
+    whole = True
+    for key, column in points.items():
+        assert isinstance(column, list)
+        found = [point for each in column if (point := _point(each)) is not None]
+        whole &= len({str(step) for step, _ in found}) == len(found)
+        rows += [(step, key, number) for step, number in found]
+    if not whole:
+        return [{"step": step, key: number} for step, key, number in rows]
+    by_step: dict[str, Record] = {}
+    for step, key, number in rows:
+        by_step.setdefault(str(step), {"step": step})[key] = number
+    return list(by_step.values())
 
 
 def _by_column(value: Mapping[str, object]) -> list[list[Record]]:

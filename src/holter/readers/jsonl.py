@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from holter.errors import UnreadableLogError
 from holter.readers.encoding import is_text
 from holter.readers.foreign import is_notebook
+from holter.readers.growth import GrowingLines
 from holter.readers.json_document import JSON_DOCUMENT, logs
 from holter.readers.json_tables import tables
 from holter.readers.json_text import loads_record
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holter.readers.base import RawLog, Source
+    from holter.readers.growth import Growing
+    from holter.readers.lines import LineFeed
+    from holter.readers.table import Table
 
 _SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
 
@@ -55,34 +59,59 @@ class Jsonl:
         Raises:
             UnreadableLogError: When no line is a record of a training run.
         """
-        records = Records(source.name)
-        lines = Lines(source)
-        add, skip = records.add, records.skip
-        broken: tuple[int, str] | None = None
-        others = 0
-        only: dict[str, object] | None = None
+        lines, rows = Lines(source), _Rows(source)
+        add = rows.add
         for number, line in lines:
-            stripped = line.strip()
-            if not stripped:
-                continue
-            if broken is not None:
-                skip(*broken)
-                broken = None
-            try:
-                record = loads_record(stripped)
-            except ValueError as error:
-                broken = number, str(error)
-                others += 1
-                continue
-            if type(record) is dict:
-                if only is None and not len(records.table):
-                    only = record
-                add(record, number, nested=stripped.find(b"{", 1) > 0)
-            else:
-                skip(number, f"a row is an object with names, not {_kind(record)}")
-        if broken is not None:
+            add(number, line)
+        yield from rows.logs(lines)
+
+    def grow(self, source: Source) -> Growing:
+        """One log, line by line."""
+        return GrowingLines(source, self.name, lambda: _Rows(source))
+
+
+class _Rows:
+    """Makes records of lines."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._records = Records(source.name, keep=source.keep)
+        self._broken: tuple[int, str] | None = None
+        self._others = 0
+        self._only: dict[str, object] | None = None
+
+    def add(self, number: int, line: bytes) -> None:
+        """One more line."""
+        stripped = line.strip()
+        if not stripped:
+            return
+        records = self._records
+        if self._broken is not None:
+            records.skip(*self._broken)
+            self._broken = None
+        try:
+            record = loads_record(stripped)
+        except ValueError as error:
+            self._broken = number, str(error)
+            self._others += 1
+            return
+        if type(record) is dict:
+            if self._only is None and not len(records.table):
+                self._only = record
+            records.add(record, number, nested=stripped.find(b"{", 1) > 0)
+        else:
+            records.skip(number, f"a row is an object with names, not {_kind(record)}")
+
+    def settle(self) -> Table:
+        """The table of the records."""
+        return self._records.table
+
+    def logs(self, lines: Lines | LineFeed) -> Iterator[RawLog]:
+        """One log, or those of a single object that holds tables."""
+        records, source, others = self._records, self._source, self._others
+        if self._broken is not None:
             if lines.ended or not len(records.table):
-                skip(*broken)
+                records.skip(*self._broken)
             else:
                 records.notes.append("the last line is not finished yet, so it is not a row")
         if others > len(records.table) and not source.name.lower().removesuffix(".gz").endswith(_SUFFIXES):
@@ -92,12 +121,12 @@ class Jsonl:
                 "If it is a log in JSON lines all the same, give it a name that ends in `.jsonl`.",
             )
         records.skipped += lines.skipped
-        if len(records.table) <= 1 and only is not None and tables(only):
-            yield from logs(source, JSON_DOCUMENT.name, only, tuple(lines.notes))
+        if len(records.table) <= 1 and self._only is not None and tables(self._only):
+            yield from logs(source, JSON_DOCUMENT.name, self._only, tuple(lines.notes))
             return
         if not len(records.table) and not records.skipped and not records.config:
             raise UnreadableLogError.of(source.name, "it holds no record, so there is nothing to read yet.")
-        yield records.log(source.name, self.name, notes=lines.notes)
+        yield records.log(source.name, JSONL.name, notes=lines.notes)
 
 
 def _kind(value: object) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from holter.readers.base import Skipped
-from holter.readers.encoding import UTF8, as_utf8, encoding_of
+from holter.readers.encoding import TOLD_BY, UTF8, Decoder, encoding_of
 from holter.readers.unpacking import damage, torn
 
 if TYPE_CHECKING:
@@ -24,71 +24,102 @@ MOST_SKIPPED = 100
 _CHUNK = 1 << 20
 
 
-class Lines:
-    """Iterates once over ``(number, line)``: 1-based, UTF-8 bytes without the line end.
+class LineFeed:
+    """Takes a text in pieces of any size and gives out its lines: 1-based numbers, UTF-8 bytes without the line end.
 
     Attributes:
-        skipped: What was not read, filled while iterating.
-        notes: Remarks on the text as a whole, filled while iterating.
+        skipped: What was not read, so far.
+        notes: Remarks on the text as a whole, so far.
         ended: Whether the newest line that was given out had its line end. A growing file's last line may not.
     """
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.skipped: list[Skipped] = []
         self.notes: list[str] = []
         self.ended = True
         self._replaced = 0
+        self._decoder: Decoder | None = None
+        self._end = b""
+        self._number, self._rest, self._lost = 1, b"", False
+
+    def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """More of the text: the lines that it ends. The first piece decides the encoding and the kind of line ends."""
+        if self._decoder is None:
+            encoding = encoding_of(data[:TOLD_BY])
+            self._decoder = Decoder(encoding)
+            if encoding not in (UTF8, "utf-8-sig"):
+                self.notes.append(f"read as {encoding.upper()}")
+        return self._split(self._decoder.feed(data))
+
+    def finish(self) -> Iterator[tuple[int, bytes]]:
+        """The text ends here: the last line, where it has no line end."""
+        if self._decoder is not None:
+            yield from self._split(self._decoder.feed(b"", final=True))
+        if self._rest:
+            self.ended = False
+            self._replaced += not is_utf8(self._rest)
+            yield self._number, self._rest.removesuffix(b"\r")
+        if self._replaced:
+            self.notes.append(f"lines with bytes that are not UTF-8, which were replaced: {self._replaced}")
+
+    def _split(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
+        if not chunk:
+            return
+        if not self._end:
+            self._end = b"\r" if b"\n" not in chunk and b"\r" in chunk.rstrip(b"\r") else b"\n"
+        end = self._end
+        first = chunk.find(end)
+        if self._lost or len(self._rest) + (len(chunk) if first < 0 else first) > LONGEST:
+            if not self._lost:
+                self._too_long(self._number)
+            self._lost, self._rest = first < 0, b""
+            if self._lost:
+                return
+            chunk = chunk[first + 1 :]
+            self._number += 1
+        *whole, self._rest = (self._rest + chunk).split(end)
+        number = self._number
+        self._number += len(whole)
+        for line in whole:
+            self._replaced += not (line.isascii() or is_utf8(line))
+            yield number, line.removesuffix(b"\r")
+            number += 1
+
+    def _too_long(self, number: int) -> None:
+        self.skipped.append(
+            Skipped(self.name, number, f"the line is longer than {LONGEST >> 20} MiB, which no row of a log is")
+        )
+
+
+class Lines:
+    """Iterates once over the lines of a source, as `LineFeed` gives them out.
+
+    Attributes:
+        skipped: What was not read, filled while iterating.
+        notes: Remarks on the text as a whole, filled while iterating.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._feed = LineFeed(source.name)
+        self.skipped, self.notes = self._feed.skipped, self._feed.notes
+
+    @property
+    def ended(self) -> bool:
+        """Whether the newest line that was given out had its line end."""
+        return self._feed.ended
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         with self.source.open() as stream:
-            first = stream.read(_CHUNK)
-            encoding = encoding_of(first)
-            if encoding not in (UTF8, "utf-8-sig"):
-                self.notes.append(f"read as {encoding.upper()}")
-            yield from self._split(as_utf8(_chain(first, iter(partial(stream.read, _CHUNK), b"")), encoding))
+            for chunk in iter(partial(stream.read, _CHUNK), b""):
+                yield from self._feed.feed(chunk)
             wrong = damage(stream)
             if wrong:
                 self.skipped.append(Skipped(self.source.name, None, wrong))
             if torn(stream):
                 self.notes.append("the packed data ends early, as in a file that is still being written")
-            if self._replaced:
-                self.notes.append(f"lines with bytes that are not UTF-8, which were replaced: {self._replaced}")
-
-    def _split(self, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-        number, rest, lost = 1, b"", False
-        end = b"\n"
-        for index, chunk in enumerate(chunks):
-            if index == 0 and b"\n" not in chunk and b"\r" in chunk.rstrip(b"\r"):
-                end = b"\r"
-            if lost or len(rest) + chunk.find(end) > LONGEST or (end not in chunk and len(rest) + len(chunk) > LONGEST):
-                if not lost:
-                    self._too_long(number)
-                cut = chunk.find(end)
-                lost, rest = cut < 0, b""
-                if lost:
-                    continue
-                chunk = chunk[cut + 1 :]
-                number += 1
-            *whole, rest = (rest + chunk).split(end)
-            for line in whole:
-                self._replaced += not (line.isascii() or is_utf8(line))
-                yield number, line.removesuffix(b"\r")
-                number += 1
-        if rest:
-            self.ended = False
-            self._replaced += not is_utf8(rest)
-            yield number, rest.removesuffix(b"\r")
-
-    def _too_long(self, number: int) -> None:
-        self.skipped.append(
-            Skipped(self.source.name, number, f"the line is longer than {LONGEST >> 20} MiB, which no row of a log is")
-        )
-
-
-def _chain(first: bytes, more: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from more
+            yield from self._feed.finish()
 
 
 def is_utf8(data: bytes) -> bool:

@@ -73,12 +73,14 @@ def _columns(file: Any, arrow: Any) -> tuple[dict[str, RawColumn], list[str], in
     """The columns of numbers, the names of all others, and the number of rows."""
     schema = file.schema_arrow
     rows = file.metadata.num_rows
-    if len(schema) > MOST_COLUMNS or rows > MOST_ROWS:
+    if len(schema) > MOST_COLUMNS or not 0 <= rows <= MOST_ROWS:
         raise ValueError(f"{len(schema):,} columns of {rows:,} rows are no log")
     numeric = [f.name for f in schema if _is_number(f.type, arrow)]
     columns = {}
     for name in dict.fromkeys(numeric):
         values = file.read(columns=[name]).column(0)
+        if len(values) != rows:
+            raise ValueError(f"{name} has {len(values):,} rows and the table {rows:,}")
         there = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
         kept = values.drop_null().cast(arrow.float64(), safe=False).to_numpy()
         if len(kept):

@@ -30,6 +30,11 @@ _TRAINING = re.compile(
     r"(?:^|.*_)(?:loss(?:es)?|kl|ppo_?kl|approx_?kl|policykl|kl_div|kl_divergence|entropy|grad(?:ient)?_?norm|lr|learning_rate|clip_?frac\w*"
     r"|clip_?ratio\w*|advantages?|ppo|grpo|rlhf|policy|critic|actor|returns?)(?:_.*|$)|.*(?:损失|散度|学习率|策略|熵).*",
 )
+_SETTING = re.compile(r"(?:^|.*_)(?:lr|learning_rate|coeff?|coefficient)")
+"""Training metrics by name that a configuration has as well."""
+_PLANNED = re.compile(r"(?:num|n|max|total)_")
+"""Beginnings of counts that a configuration plans for the whole run."""
+_SAMPLE_ID = re.compile(r"(?:data|sample|example|question|prompt|problem|item|task|response)_?(?:id|idx|index)|uu?id")
 _REWARD = re.compile(r"(?:^|.*_)(?:rewards?|scores?)(?:_.*|$)|.*(?:奖励|得分).*")
 _SAMPLE = frozenset(
     {"prompt", "prompts", "messages", "conversations", "question", "chosen", "rejected", "instruction", "query"}
@@ -66,10 +71,18 @@ def objection(numbers: Collection[str], texts: Collection[str] = ()) -> str | No
         return "it holds no numbers under names."
     if all(map(is_axis, numbers)):
         return f"it counts steps ({_some(numbers)}) and has no metric beside them."
+    stepless = not any(map(is_axis, numbers))
     training = any(map(is_training_metric, numbers))
+    settings = [n for n in numbers if _SETTING.fullmatch(_plain(n))]
+    counted = any(is_axis(n) and not _PLANNED.match(_plain(n)) for n in numbers)
+    measured = any(is_reward(n) or (is_training_metric(n) and n not in settings) for n in numbers)
+    if settings and not counted and not measured:
+        return f"it holds settings ({_some(settings)}) and neither a step nor a metric."
+    if stepless and not training and any(_SAMPLE_ID.fullmatch(_plain(n)) for n in numbers):
+        return f"its rows are samples ({_some(numbers)}), not steps of training."
     if not training and any(_plain(t) in _SAMPLE for t in texts):
         return f"it is a table of samples or data ({_some(texts)}), not of metrics over steps."
-    if training or any(map(is_axis, numbers)) or (not texts and any(map(is_reward, numbers))):
+    if training or not stepless or (not texts and any(map(is_reward, numbers))):
         return None
     return f"its columns ({_some([*texts, *numbers])}) have no step and no metric of training, so it seems to be something else."
 

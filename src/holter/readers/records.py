@@ -16,7 +16,7 @@ from holter.readers.rows import CONFIG, TooDeepError, config_of, flat
 from holter.readers.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -35,15 +35,16 @@ class Records:
         notes: Remarks for the user.
     """
 
-    def __init__(self, file: str, none: Gap = Gap.NULL) -> None:
+    def __init__(self, file: str, none: Gap = Gap.NULL, keep: Callable[[str], bool] | None = None) -> None:
         """Begin.
 
         Args:
             file: What messages call the log.
             none: What a None stands for in this format.
+            keep: Which names are wanted; all, unless given.
         """
         self.file = file
-        self.table = Table(file, none)
+        self.table = Table(file, none, keep)
         self.config: dict[str, object] = {}
         self.skipped: list[Skipped] = []
         self.notes: list[str] = []

@@ -12,7 +12,7 @@ from holter.readers.foreign import foreign
 from holter.readers.plausibility import NotALogError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from holter.readers.base import RawLog, Source
 
@@ -20,6 +20,7 @@ _FORMATS = (
     "`holter list readers` shows the formats: JSON lines, CSV, trainer_state.json, event files, W&B files, console output, "
     "notebooks, pasted tables."
 )
+_CONFIGURATIONS = (".yaml", ".yml", ".toml", ".ini", ".cfg")
 
 
 def _is_reader(value: object) -> bool:
@@ -58,11 +59,19 @@ def _unrecognised(source: Source, head: bytes) -> UnreadableLogError:
     seems = foreign(head)
     if seems is not None:
         return UnreadableLogError.of(source.name, f"this is {seems[0]}.", seems[1])
+    if source.name.lower().endswith(_CONFIGURATIONS):
+        return UnreadableLogError.of(
+            source.name, "this seems to be a configuration.", "Give the run's log, or its folder."
+        )
     return UnreadableLogError.of(source.name, "no reader recognises this file.", _FORMATS)
 
 
-def read(source: Source) -> list[RawLog]:
+def read(source: Source, via: Callable[[Reader, Source], list[RawLog]] | None = None) -> list[RawLog]:
     """The logs in `source`, by the first reader that recognises it and can read it.
+
+    Args:
+        source: The bytes.
+        via: How a reader is made to read, where that is not by its `read`.
 
     Raises:
         UnreadableLogError: When none can; the reason is that of the surest reader, of those that found a log in it if any did.
@@ -73,7 +82,7 @@ def read(source: Source) -> list[RawLog]:
     first: UnreadableLogError | None = None
     for reader in readers_for(source.name, head):
         try:
-            found = list(reader.read(source))
+            found = via(reader, source) if via is not None else list(reader.read(source))
         except UnreadableLogError as error:
             if first is None or (isinstance(first, NotALogError) and not isinstance(error, NotALogError)):
                 first = error

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 import re
+from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
-from holter.readers.base import Skipped
+from holter.readers.base import RawLog, Skipped
 from holter.readers.records import Records
 from holter.store.layout import manifest_file
 from holter.store.manifest import read_manifest
-from holter.store.reading import lines
+from holter.store.reading import line_of, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from holter.readers.base import RawLog, Source
+    from holter.readers.base import Source
+    from holter.readers.growth import Growing
     from holter.store.manifest import Manifest
+    from holter.store.reading import Line
 
 _NAME = re.compile(r"metrics-(\d+)\.jsonl")
 _FILE = re.compile(r"\.(?:jsonl?|ndjson|log|txt|gz|out)$", re.IGNORECASE)
@@ -47,21 +51,97 @@ class RunFolder:
         Raises:
             UnreadableLogError: When no segment holds a row, or a manifest is broken.
         """
-        files = source.parts or ((source.path,) if source.path is not None else ())
-        if not files:
+        if not source.files:
             raise UnreadableLogError.of(source.name, "the lines of a run folder without the folder.")
-        records = Records(source.name)
-        numbered = sorted((_number(file), file) for file in files)
-        manifests = [_manifest(file, number) for number, file in numbered]
-        for index, (_, file) in enumerate(numbered):
-            gone = _never_reached(numbered[index + 1 :], manifests[index + 1 :])
-            _add(records, file, gone)
-        config = next((m.config for m in reversed(manifests) if m is not None), {})
-        records.config.update(config)
+        folder = _Folder(source)
+        for index, file in enumerate(folder.parts):
+            for line in lines(file):
+                folder.add(index, line)
+        yield folder.end()
+
+    def grow(self, source: Source) -> Growing | None:
+        """One log, line by line; None while the segments before the newest one do not know where it goes on."""
+        folder = _Folder(source)
+        return folder if folder.parts and not folder.waits else None
+
+
+class _Folder:
+    """The segments of a run as far as they have been read."""
+
+    outlives_rotation = False
+
+    def __init__(self, source: Source) -> None:
+        numbered = sorted((_number(file), file) for file in source.files)
+        self.parts = tuple(file for _, file in numbered)
+        self._name = source.name
+        self._records = Records(source.name)
+        self._manifests = [_manifest(file, number) for number, file in numbered]
+        self._gone = [_never_reached(numbered[i + 1 :], self._manifests[i + 1 :]) for i in range(len(numbered))]
+        self._torn = [b""] * len(numbered)
+        self._numbers = [1] * len(numbered)
+        self._begins: dict[int, int] = {}
+        self._given = 0
+
+    @property
+    def waits(self) -> bool:
+        """Whether a segment has no row yet: which older rows it makes void is not known."""
+        return any(high == math.inf for gone in self._gone for _, high in gone)
+
+    def add(self, index: int, line: Line) -> None:
+        """A line of a segment. The lines of older segments come first."""
+        records, file = self._records, self.parts[index]
+        self._begins.setdefault(index, len(records.table))
+        if line.row is None:
+            records.skipped.append(Skipped(str(file), line.number, line.fault))
+        elif line.gap is not None:
+            lost, why = line.gap.get("lines"), line.gap.get("why")
+            records.skipped.append(Skipped(str(file), line.number, f"{lost} rows could not be written here: {why}"))
+        else:
+            step = line.row.get("step")
+            if isinstance(step, int | float) and any(low < step < high for low, high in self._gone[index]):
+                return
+            records.add(line.row, line.number)
+
+    def join(self, part: Path) -> bool:  # noqa: ARG002 - which rows it makes void is told by its first row
+        """Never."""
+        return False
+
+    def feed(self, part: Path, data: bytes) -> None:
+        """More bytes of a segment."""
+        index = self.parts.index(part)
+        *whole, self._torn[index] = (self._torn[index] + data).split(b"\n")
+        for each in whole:
+            if each.strip():
+                self.add(index, line_of(each + b"\n", self._numbers[index], 0))
+            self._numbers[index] += 1
+
+    def fresh(self) -> RawLog | None:
+        """The rows that came since the last call."""
+        table, first = self._records.table, self._given
+        if len(table) == first:
+            return None
+        self._given = len(table)
+        return RawLog(name=self._name, reader=RUN_FOLDER.name, rows=len(table) - first, columns=table.since(first))
+
+    def logs(self) -> list[RawLog]:
+        """The log of the lines so far."""
+        return [deepcopy(self).end()]
+
+    def end(self) -> RawLog:
+        """The segments end here.
+
+        Raises:
+            UnreadableLogError: When none holds a row.
+        """
+        records, several = self._records, len(self.parts) > 1
+        records.config.update(next((m.config for m in reversed(self._manifests) if m is not None), {}))
         if not len(records.table):
-            raise UnreadableLogError.of(source.name, "it holds no row yet.")
-        notes = [f"segments of a resumed run: {len(numbered)}"] if len(numbered) > 1 else []
-        yield records.log(source.name, self.name, lines=len(numbered) == 1, notes=notes)
+            raise UnreadableLogError.of(self._name, "it holds no row yet.")
+        notes = [f"segments of a resumed run: {len(self.parts)}"] if several else []
+        log = records.log(self._name, RUN_FOLDER.name, lines=not several, notes=notes)
+        said = next((m.dialect for m in reversed(self._manifests) if m is not None and m.dialect), "")
+        resumes = tuple(sorted({row for row in self._begins.values() if 0 < row < log.rows}))
+        return replace(log, dialects=(said,) if said else (), resumes=resumes if several else None)
 
 
 def _number(file: Path) -> int:
@@ -83,20 +163,6 @@ def _never_reached(later: list[tuple[int, Path]], manifests: list[Manifest | Non
             steps = (line.row["step"] for line in lines(file) if line.row is not None and "step" in line.row)
             out.append((parent.step, next((s for s in steps if isinstance(s, int | float)), math.inf)))
     return out
-
-
-def _add(records: Records, file: Path, gone: list[tuple[float, float]]) -> None:
-    for line in lines(file):
-        if line.row is None:
-            records.skipped.append(Skipped(str(file), line.number, line.fault))
-        elif line.gap is not None:
-            lost, why = line.gap.get("lines"), line.gap.get("why")
-            records.skipped.append(Skipped(str(file), line.number, f"{lost} rows could not be written here: {why}"))
-        else:
-            step = line.row.get("step")
-            if isinstance(step, int | float) and any(low < step < high for low, high in gone):
-                continue
-            records.add(line.row, line.number)
 
 
 RUN_FOLDER = RunFolder()

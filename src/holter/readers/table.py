@@ -6,6 +6,7 @@ Memory stays a small multiple of the columns: parsed rows are held only until a 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from itertools import chain
 from types import NoneType
@@ -18,7 +19,7 @@ from holter.readers.base import RawColumn
 from holter.readers.numbers import Gap, mean_and_spread, scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,6 +28,8 @@ MOST_COLUMNS = 50_000
 _BATCH = 1 << 17
 """Values held as Python objects before they become arrays."""
 _SAMPLES = 20
+_MOST_FORMS = 1000
+"""Sets of names of which is remembered what is wanted of them."""
 _FEW = 4
 """Rows of one key set in a batch below which arrays would cost more than they save."""
 
@@ -41,22 +44,25 @@ class Table:
         samples: The first of those that are text, by name, each with its row.
     """
 
-    def __init__(self, file: str, none: Gap = Gap.NULL) -> None:
+    def __init__(self, file: str, none: Gap = Gap.NULL, keep: Callable[[str], bool] | None = None) -> None:
         """Begin.
 
         Args:
             file: What messages call the log.
             none: What a None stands for in this format.
+            keep: Which names are wanted; all, unless given.
         """
         self.file = file
         self.none = none
+        self._keep = keep
+        self._wanted: dict[tuple[str, ...], tuple[tuple[str, ...], list[int]]] = {}
         self.texts: Counter[str] = Counter()
         self.samples: dict[str, list[tuple[int, str]]] = {}
         self._lines = array("q")
         self._order: dict[str, None] = {}
         self._parts: dict[str, list[Part]] = {}
         self._pending: dict[tuple[str, ...], tuple[list[int], list[Sequence[object]]]] = {}
-        self._held = 0
+        self._held = self._flushed = 0
         self._marks: dict[int, str] = {}
 
     def __len__(self) -> int:
@@ -74,6 +80,8 @@ class Table:
         Raises:
             UnreadableLogError: When the log uses more names than any log does.
         """
+        if self._keep is not None:
+            keys, values = self._chosen(keys, values, self._keep)
         group = self._pending.get(keys)
         if group is None:
             group = self._pending[keys] = ([], [])
@@ -90,6 +98,41 @@ class Table:
         self._held += len(keys)
         if self._held >= _BATCH:
             self._flush()
+
+    def _chosen(
+        self, keys: tuple[str, ...], values: Sequence[object], keep: Callable[[str], bool]
+    ) -> tuple[tuple[str, ...], Sequence[object]]:
+        """The wanted names of a row, and their values."""
+        wanted = self._wanted.get(keys)
+        if wanted is None:
+            at = [i for i, key in enumerate(keys) if keep(key)]
+            wanted = tuple(keys[i] for i in at), at
+            if len(self._wanted) < _MOST_FORMS:
+                self._wanted[keys] = wanted
+        return wanted[0], [values[i] for i in wanted[1]]
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Table:
+        """A table that goes on by itself. Finished arrays are shared: nothing changes them."""
+        out = Table(self.file, self.none, self._keep)
+        memo[id(self)] = out
+        out.texts, out.samples = self.texts.copy(), {k: list(v) for k, v in self.samples.items()}
+        out._lines, out._order = self._lines[:], dict(self._order)
+        out._parts = {k: list(v) for k, v in self._parts.items()}
+        out._pending = {k: (list(at), list(rows)) for k, (at, rows) in self._pending.items()}
+        out._held, out._flushed, out._marks = self._held, self._flushed, dict(self._marks)
+        return out
+
+    def since(self, first: int) -> dict[str, RawColumn]:
+        """The columns over the rows from `first` on, counted from there. Costs what the newest rows cost."""
+        late = Table(self.file, self.none)
+        if first < self._flushed:
+            late._parts = {k: some for k, parts in self._parts.items() if (some := late_parts(parts, first))}
+        late._order = dict(self._order)
+        for keys, (positions, rows) in self._pending.items():
+            begin = bisect_left(positions, first)
+            if begin < len(positions):
+                late._pending[keys] = ([at - first for at in positions[begin:]], rows[begin:])
+        return late.columns()
 
     def _flush(self) -> None:
         loose: dict[str, list[tuple[int, object]]] = {}
@@ -111,6 +154,7 @@ class Table:
             self._mixed(key, np.asarray([p for p, _ in entries], np.int64), [v for _, v in entries])
         self._pending.clear()
         self._held = 0
+        self._flushed = len(self._lines)
 
     def _mixed(self, key: str, at: NDArray[np.int64], column: Sequence[object]) -> None:
         """A column that may hold anything."""
@@ -169,9 +213,9 @@ class Table:
         names = [k for k in self._order if k in self._parts] + [k for k in self._parts if k not in self._order]
         return {_printable(key): joined(self._parts[key], shared) for key in names}
 
-    def lines(self) -> NDArray[np.int64]:
-        """1-based line of each row."""
-        return np.array(self._lines, np.int64)
+    def lines(self, first: int = 0) -> NDArray[np.int64]:
+        """1-based line of each row from `first` on."""
+        return np.array(self._lines[first:], np.int64)
 
     def marked(self) -> dict[int, str]:
         """Rows whose split is written out as text (``"phase": "eval"``), and the text in lower case."""
@@ -214,6 +258,12 @@ def _numerals(values: Sequence[str]) -> NDArray[np.float64] | None:
         return np.array(list(map(float, values)), np.float64)
     except ValueError:
         return None
+
+
+def late_parts(parts: Sequence[Part], first: int) -> list[Part]:
+    """What parts say of the rows from `first` on, counted from there."""
+    cut = ((at, values, null, int(np.searchsorted(at, first))) for at, values, null in parts if at[-1] >= first)
+    return [(at[n:] - first, values[n:], None if null is None else null[n:]) for at, values, null, n in cut]
 
 
 def _block(rows: Sequence[Sequence[object]]) -> NDArray[np.float64] | None:

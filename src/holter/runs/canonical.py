@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.dialects.base import Fit
+from holter.dialects.meaning import told_apart
 from holter.dialects.registry import detect, dialect, is_ignored, lineage, meaning, never
 from holter.runs.derive import derived
 from holter.runs.kl_unit import with_kl_unit
@@ -16,6 +17,7 @@ from holter.runs.one_step import is_sample_by_sample, means, newest
 from holter.runs.run import Run, Series, Split, Unknown, signal_of
 from holter.runs.segments import segments
 from holter.runs.step_axis import step_axis
+from holter.signals.base import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,15 +41,15 @@ def canonical(log: RawLog, *, speaks: str | None = None) -> list[Run]:
         log: What a reader made of a file.
         speaks: Name of the dialect, when the caller knows better than the signatures.
     """
-    spoken = dialect(speaks) if speaks else detect(log.columns.keys())
-    meanings = {raw: meaning(spoken, raw) for raw in log.columns}
-    metrics = _metrics(log, meanings)
+    spoken = dialect(speaks) if speaks else detect(log.columns.keys(), log.dialects)
+    meanings = told_apart({raw: meaning(spoken, raw) for raw in log.columns})
+    metrics = _metrics(log, spoken, meanings)
     axis = step_axis(log, spoken, meanings, metrics)
     columns, empty = without_holes(log, spoken, meanings)
     notes = [*log.notes, *axis.notes]
     if empty:
         notes.append(f"null in every row: {', '.join(empty)}.")
-    parts = segments(axis.steps, metrics)
+    parts = segments(axis.steps, metrics, log.resumes)
     return [
         _Part(log, spoken, meanings, columns, axis, part).run(_named(log.name, number, len(parts)), tuple(notes))
         for number, part in enumerate(parts, start=1)
@@ -58,15 +60,28 @@ def _named(name: str, number: int, count: int) -> str:
     return name if count == 1 else f"{name} (run {number} of {count})"
 
 
-def _metrics(log: RawLog, meanings: Mapping[str, Meaning | None]) -> list[NDArray[np.int64]]:
-    """Rows of every column that is no axis; of training columns only where there are any, as they set the pace."""
-    columns = {raw: column.at for raw, column in log.columns.items() if not _is_axis(meanings[raw], raw)}
+def _metrics(log: RawLog, spoken: Dialect, meanings: Mapping[str, Meaning | None]) -> list[NDArray[np.int64]]:
+    """Rows of every column that is no axis; of training columns only where there are any, as they set the pace.
+
+    Times of phases do not: a tracker may get one of them several times a step, in rows of their own.
+    """
+    columns = {
+        raw: column.at
+        for raw, column in log.columns.items()
+        if not _is_axis(meanings[raw], raw) and not is_ignored(spoken, raw)
+    }
     training = [at for raw, at in columns.items() if not _is_evaluation(meanings[raw])]
-    return training or list(columns.values())
+    measured = [at for raw, at in columns.items() if not _is_evaluation(meanings[raw]) and not _is_time(meanings[raw])]
+    return measured or training or list(columns.values())
 
 
 def _is_evaluation(found: Meaning | None) -> bool:
     return found is not None and found.full_key.startswith("eval/")
+
+
+def _is_time(found: Meaning | None) -> bool:
+    looked_up = signal_of(found.full_key) if found is not None else None
+    return looked_up is not None and looked_up[0].unit is Unit.SECONDS
 
 
 def _is_axis(found: Meaning | None, raw: str) -> bool:

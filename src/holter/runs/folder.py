@@ -16,23 +16,28 @@ from pathlib import Path
 from holter.errors import UnreadableLogError
 from holter.readers.base import GatheringReader, Reader, Skipped, Source
 from holter.readers.registry import readers_for
+from holter.readers.stores.aim import FOLDER as AIM
 
-PREFERENCE = ("run-folder", "trainer-state", "jsonl", "wandb", "tensorboard", "json", "csv")
+PREFERENCE = ("run-folder", "trainer-state", "jsonl", "wandb", "swanlab", "tensorboard", "json", "csv")
 """Readers, the one whose files hold most of a run first; the others after them, by their priority."""
+_LAST = "wandb-summary"
+"""The reader whose files hold least of a run: the end of it."""
 TAKES_ANY_TEXT = 900
 """Priority from which on a reader is not believed by a file's name alone: a console's output is a ``.txt`` too."""
 MOST_ENTRIES = 500_000
 """Files and folders looked at below one folder."""
 
-_PASSED_FOLDERS = re.compile(r"\..*|__pycache__|node_modules|site-packages|venv")
+_PRINTED = (".log", ".out", ".txt")
+"""Suffixes of what a trainer printed, rounded as a rule, also where every line of it is a record."""
+_PASSED_FOLDERS = re.compile(r"\.(?!aim$).*|__pycache__|node_modules|site-packages|venv")
 _LOG_SUFFIXES = (
     *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".log", ".out", ".txt", ".wandb", ".ipynb"),
-    *(".db", ".sqlite", ".sqlite3", ".parquet", "meta.yaml"),
+    *(".db", ".sqlite", ".sqlite3", ".parquet", ".swanlab", "meta.yaml"),
 )
 _NO_LOGS = re.compile(
     r"(?:config|meta|metadata|expect|run(?:-\d+)?|args|params|package|package-lock|tsconfig|vocab|merges|tokenizer.*|special_tokens_map"
     r"|added_tokens|generation_config|preprocessor_config|adapter_config|.*\.index|ds_config.*|accelerate.*|training_args"
-    r"|hparams|wandb-metadata|wandb-summary|all_results|train_results|eval_results|.*manifest.*|.*schema)\.json"
+    r"|hparams|wandb-metadata|all_results|train_results|eval_results|.*manifest.*|.*schema)\.json"
     r"|(?:requirements.*|license.*|readme.*|notice.*)\.txt|findings\.jsonl|debug(?:-internal|-core)?\.log"
     r"|(?:.*[_-])?(?:samples?|completions?|generations?|rollouts|trajector(?:y|ies)|predictions?|prompts?|dataset"
     r"|(?:train|val|test)_data_step)(?:[_-]?\d+)*\.\w+(?:\.gz)?",
@@ -46,10 +51,12 @@ _WITHIN = re.compile(
 """Folders that trainers make inside a run's folder; the last one is how transformers calls a folder of event files."""
 _ANONYMOUS = re.compile(
     r"(?:train(?:er|ing)?|eval)?[-_.]?(?:state|logs?|metrics|history|progress|logging|output|stdout|stderr|console|results"
-    r"|experiment_log|run|data|events.*|nohup|slurm|(?:run[-_]?)?terminal)?(?:[-_]\d+)?",
+    r"|wandb-summary|experiment_log|run|data|events.*|nohup|slurm|(?:run[-_]?)?terminal)?(?:[-_]\d+)?",
     re.IGNORECASE,
 )
 _STEP = re.compile(rb'"global_step"\s*:\s*(\d+)')
+_SWANLAB_COLUMN = "_summary.json"
+"""Stands in every folder in which SwanLab keeps the points of one name, all of which its run file holds as well."""
 _LAST_STEP = re.compile(rb'"max_steps"\s*:\s*(\d+)')
 _TAIL = 4096
 
@@ -83,6 +90,10 @@ class _Log:
         rank = PREFERENCE.index(name) if name in PREFERENCE else len(PREFERENCE)
         if name == "trainer-state" and self._stops_early():
             rank = PREFERENCE.index("csv")
+        if name == _LAST:
+            rank = len(PREFERENCE) + 1
+        if name == "jsonl" and self.source.name.endswith(_PRINTED):
+            rank = len(PREFERENCE)
         return (rank, self.reader.priority, self.source.name)
 
     def _stops_early(self) -> bool:
@@ -112,9 +123,10 @@ def _files(folder: Path, found: Found) -> list[Path]:
     """Regular files below a folder that may be logs, by path. Every folder is visited once, however it is linked."""
     out: list[Path] = []
     seen: set[tuple[int, int]] = set()
-    open_folders, looked_at = [folder], 0
-    while open_folders:
-        here = open_folders.pop()
+    open_folders, linked, looked_at = [folder], list[Path](), 0
+    while open_folders or linked:
+        # A folder that is linked to keeps the name that it has where it lies.
+        here = open_folders.pop() if open_folders else linked.pop(0)
         try:
             status = here.stat()
             identity = (status.st_dev, status.st_ino)
@@ -133,27 +145,34 @@ def _files(folder: Path, found: Found) -> list[Path]:
                 )
             )
             break
-        below = []
+        below: list[Path] = []
+        links: list[Path] = []
+        if any(entry.name == _SWANLAB_COLUMN for entry in entries):
+            continue
+        if here.name == AIM:
+            entries = [entry for entry in entries if entry.is_file()]
         for entry in entries:
             path = Path(entry.path)
             try:
                 if entry.is_dir():
                     if not _PASSED_FOLDERS.fullmatch(entry.name):
-                        below.append(path)
-                elif _may_be_log(entry.name):
+                        (links if entry.is_symlink() else below).append(path)
+                elif may_be_log(entry.name):
                     status = entry.stat()
                     identity = (status.st_dev, status.st_ino)
                     if stat.S_ISREG(status.st_mode) and identity not in seen:
                         seen.add(identity)
                         out.append(path)
             except OSError as error:
-                if _may_be_log(entry.name):
+                if may_be_log(entry.name):
                     found.refused.append(Skipped(str(path), None, f"it cannot be opened ({error.strerror})"))
         open_folders += reversed(below)
+        linked += links
     return sorted(out)
 
 
-def _may_be_log(name: str) -> bool:
+def may_be_log(name: str) -> bool:
+    """Whether a file of a folder that is called `name` is looked at."""
     if ".tfevents." in name:
         return not name.endswith((".profile-empty", ".cfl"))
     return name.lower().removesuffix(".gz").removesuffix(".zst").endswith(_LOG_SUFFIXES) and not _NO_LOGS.fullmatch(
@@ -172,7 +191,7 @@ def _recognised(files: list[Path], folder: Path, found: Found) -> list[_Log]:
             continue
         reader = next(readers_for(path.name, head), None) if head.strip() else None
         if reader is not None and (reader.priority < TAKES_ANY_TEXT or reader.recognises("", head)):
-            logs.append(_Log(source, reader, _home(path, folder), _stem(path)))
+            logs.append(_Log(source, reader, _home(path, folder), own_name(path)))
     return logs
 
 
@@ -184,8 +203,8 @@ def _home(path: Path, folder: Path) -> Path:
     return here
 
 
-def _stem(path: Path) -> str:
-    """The run's own name in a file's name; empty for names that any run's log may have."""
+def own_name(path: Path) -> str:
+    """The run's own name in the name of its log; empty for names that any run's log may have."""
     stem = path.name.removesuffix(".gz").removesuffix(".zst")
     stem = stem.rsplit(".", 1)[0] if ".tfevents." not in stem else ""
     return "" if _ANONYMOUS.fullmatch(stem) else stem

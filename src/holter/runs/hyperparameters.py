@@ -75,9 +75,12 @@ def kl_target(run: Run) -> float | None:
 
 
 def flatten(config: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """A configuration as dotted paths and their values; of a value that a tracker wrapped, the wrapping too."""
+    """A configuration as dotted paths and their values; of a value that a tracker wrapped, the wrapping too.
+
+    Trackers join nested settings with a slash, frameworks with a dot: both are one path.
+    """
     for key, value in config.items():
-        path = f"{prefix}{key}"
+        path = f"{prefix}{key}".replace("/", ".")
         if isinstance(value, Mapping):
             if "value" in value:
                 yield path, value["value"]

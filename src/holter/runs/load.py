@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import glob
 import hashlib
+import itertools
 import os
 import stat
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,17 +19,24 @@ from holter.errors import UnreadableLogError
 from holter.readers.base import Skipped, Source
 from holter.readers.plausibility import NotALogError
 from holter.readers.registry import read as read_logs
+from holter.runs.beside import beside
 from holter.runs.canonical import canonical
 from holter.runs.folder import logs_in
+from holter.runs.remote import fetched, is_url
+from holter.runs.selection import only
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
+    from holter.readers.base import RawLog
     from holter.runs.run import Run
 
+Read = Callable[[Source], "list[RawLog]"]
 STANDARD_INPUT = "standard input"
 MOST_INPUT = 1 << 30
 """Bytes taken from standard input, which has to be held in memory."""
+MOST_NAMES = 2000
+"""Files of a folder among which one is looked for that a mistyped path may mean."""
 _ASK = (
     "Give a log (JSON lines, CSV, trainer_state.json, event files, W&B files, console output), the folder of a run, "
     "or `-` and paste a table of metrics."
@@ -56,14 +66,38 @@ def load_source(source: Source, *, speaks: str | None = None) -> Loaded:
     Raises:
         UnreadableLogError: When it cannot be read; names file, line and the way out.
     """
+    return Loaded(tuple(run for log in logs_of(source) for run in canonical(log, speaks=speaks)))
+
+
+def logs_of(source: Source, read: Read = read_logs) -> list[RawLog]:
+    """The raw logs in one file or stream, with the hyper-parameters that lie beside it where it carries none.
+
+    Args:
+        source: The bytes.
+        read: What reads them.
+
+    Raises:
+        UnreadableLogError: When it cannot be read; names file, line and the way out.
+    """
     try:
-        return Loaded(tuple(run for log in read_logs(source) for run in canonical(log, speaks=speaks)))
+        logs = read(source)
     except OSError as error:
         raise UnreadableLogError.of(source.name, f"it cannot be read ({error.strerror or error}).") from error
+    if source.path is None or any(log.config for log in logs):
+        return logs
+    config, file = beside(source.path)
+    note = f"hyper-parameters are those of {file}"
+    return [replace(log, config=config, notes=(*log.notes, note)) for log in logs] if config else logs
 
 
-def load(paths: Iterable[str | Path], *, speaks: str | None = None) -> Loaded:
-    """The runs in files, folders, patterns and ``-`` for standard input.
+def load(
+    paths: Iterable[str | Path],
+    *,
+    speaks: str | None = None,
+    signals: Collection[str] | None = None,
+    read: Read = read_logs,
+) -> Loaded:
+    """The runs in files, folders, patterns, URLs of either, and ``-`` for standard input.
 
     A folder is searched; what in it is plainly no log is passed over, and of the same run in several formats one is read.
     A file that is named and cannot be read is refused with its reason, and the others are read nevertheless.
@@ -71,29 +105,69 @@ def load(paths: Iterable[str | Path], *, speaks: str | None = None) -> Loaded:
     Args:
         paths: What the user typed.
         speaks: Name of the dialect, when the caller knows better than the signatures.
+        signals: Keys, concepts or the log's own names of what is wanted; everything, unless given. Of JSON lines nothing else is
+            held in memory, however large they are.
+        read: What reads a file; another one may keep what it read before.
 
     Raises:
         UnreadableLogError: When nothing at all could be read; the message gives every reason.
     """
+    if signals is not None:
+        read = only(signals, speaks=speaks)
     runs: list[Run] = []
     refused: list[Skipped] = []
     asked = [str(p) for p in paths]
-    given = dict.fromkeys(one for path in asked for one in _expanded(path, refused))
-    for path in given:
-        no_logs: list[Skipped] = []
-        found = [_first_readable(choices, speaks, refused, no_logs) for choices in _choices(path, refused)]
-        read = _without_copies(run for each in found for run in each)
-        runs += read
-        if not (read and Path(path).is_dir()):
-            refused += no_logs
+    for path in dict.fromkeys(one for each in asked for one in _expanded(each, refused)):
+        found = (run for log in _logs(path, refused, read) for run in canonical(log, speaks=speaks))
+        runs += _without_copies(found)
     if not runs:
         raise _nothing(asked, refused)
     return Loaded(tuple(_with_own_names(runs)), tuple(dict.fromkeys(refused)))
 
 
+def raw_logs(path: str) -> list[RawLog]:
+    """The raw logs in a file, a folder, a pattern, a URL of either, or ``-``: what `load` makes runs of.
+
+    Raises:
+        UnreadableLogError: When there is none; the message gives every reason.
+    """
+    refused: list[Skipped] = []
+    found = [log for one in _expanded(path, refused) for log in _logs(one, refused)]
+    if not found:
+        raise _nothing([path], refused)
+    return found
+
+
+def _logs(path: str, refused: list[Skipped], read: Read = read_logs) -> list[RawLog]:
+    return _behind(path, refused) if is_url(path) else _here(path, refused, read)
+
+
+def _here(path: str, refused: list[Skipped], read: Read = read_logs) -> list[RawLog]:
+    """The logs of a path on this machine."""
+    no_logs: list[Skipped] = []
+    found = [log for some in choices(path, refused) for log in _first_readable(some, refused, read, no_logs)]
+    if not (found and Path(path).is_dir()):
+        refused += no_logs
+    return found
+
+
+def _behind(url: str, refused: list[Skipped]) -> list[RawLog]:
+    """The logs behind a URL."""
+    found: list[RawLog] = []
+    try:
+        with fetched(url) as copies:
+            not_read: list[Skipped] = []
+            for path in copies.paths:
+                found += map(copies.log, _here(path, not_read))
+            refused += map(copies.skipped, not_read)
+    except UnreadableLogError as error:
+        refused.append(_reason(url, error))
+    return found
+
+
 def _expanded(path: str, refused: list[Skipped]) -> list[str]:
     """The paths that a pattern stands for; shells do this, but not on every system and not inside quotes."""
-    if path == "-" or os.path.lexists(path) or not glob.has_magic(path):
+    if path == "-" or is_url(path) or os.path.lexists(path) or not glob.has_magic(path):
         return [path]
     found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - a pattern may be absolute, which Path.glob refuses
     if not found:
@@ -105,7 +179,8 @@ Choices = list[tuple[Source, tuple[str, ...]]]
 """Sources of the same run, the best first, each with the remarks that belong to a run read from it."""
 
 
-def _choices(path: str, refused: list[Skipped]) -> Iterator[Choices]:
+def choices(path: str, refused: list[Skipped]) -> Iterator[Choices]:
+    """The sources behind a path on this machine, run by run; why there are none goes to `refused`."""
     if path == "-":
         yield [(_standard_input(), ())]
         return
@@ -121,12 +196,23 @@ def _choices(path: str, refused: list[Skipped]) -> Iterator[Choices]:
             return
         yield [(Source.of(Path(path)), ())]
     except FileNotFoundError:
-        why = "it is a link to a file that is gone" if os.path.lexists(path) else "there is no such file or folder"
+        why = "it is a link to a file that is gone" if os.path.lexists(path) else _not_there(Path(path))
         refused.append(Skipped(path, None, why))
     except (OSError, ValueError) as error:
         refused.append(Skipped(path, None, f"it cannot be opened ({getattr(error, 'strerror', None) or error})"))
     except UnreadableLogError as error:
         refused.append(_reason(path, error))
+
+
+def _not_there(path: Path) -> str:
+    """That a path does not exist, and what in its folder is called nearly so."""
+    why = "there is no such file or folder"
+    try:
+        names = [entry.name for entry in itertools.islice(os.scandir(path.parent), MOST_NAMES)]
+    except OSError:
+        return f"{why}, nor is there a folder {path.parent}"
+    near = difflib.get_close_matches(path.name, names, n=2, cutoff=0.8)
+    return f"{why}. Did you mean {' or '.join(str(path.parent / n) for n in near)}?" if near else why
 
 
 def _standard_input() -> Source:
@@ -150,19 +236,19 @@ def _stream(path: str, mode: int) -> Source:
     raise UnreadableLogError.of(path, f"it is {kind}, not a file.", f"To read from it: `holter check - < {path}`.")
 
 
-def _first_readable(choices: Choices, speaks: str | None, refused: list[Skipped], no_logs: list[Skipped]) -> list[Run]:
-    """The runs of the first source that can be read. Sources that turn out to be no logs of training are told apart."""
+def _first_readable(choices: Choices, refused: list[Skipped], read: Read, no_logs: list[Skipped]) -> list[RawLog]:
+    """The logs of the first source that can be read. Sources that turn out to be no logs of training are told apart."""
     for source, remarks in choices:
         try:
-            runs = load_source(source, speaks=speaks).runs
+            logs = logs_of(source, read)
         except NotALogError as error:
             no_logs.append(_reason(source.name, error))
             continue
         except UnreadableLogError as error:
             refused.append(_reason(source.name, error))
             continue
-        if runs:
-            return [replace(run, notes=(*run.notes, *remarks)) if remarks else run for run in runs]
+        if any(log.rows for log in logs):
+            return [replace(log, notes=(*log.notes, *remarks)) if remarks else log for log in logs]
     return []
 
 
@@ -215,7 +301,8 @@ def _nothing(asked: list[str], refused: list[Skipped]) -> UnreadableLogError:
     if not refused:
         return UnreadableLogError(f"no log was found in {', '.join(asked) or 'nothing'}. {_ASK}")
     if len(refused) == 1:
-        return UnreadableLogError(str(refused[0]) + ("" if "`" in refused[0].why else f". {_ASK}"))
+        says_more = "`" in refused[0].why or refused[0].why.endswith((".", "?"))
+        return UnreadableLogError(str(refused[0]) + ("" if says_more else f". {_ASK}"))
     shown = "\n".join(f"  {r}" for r in refused[:20])
     more = f"\n  and {len(refused) - 20} more" if len(refused) > 20 else ""
     return UnreadableLogError(f"nothing could be read:\n{shown}{more}")

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from holter.signals.base import Estimator, Reduction, Signal, Unit
 
 
+HEAD = 20
+"""Rows that decide which of several series of one concept is asked first."""
+
+
 class Split(StrEnum):
     """Which data a series was measured on."""
 
@@ -168,9 +172,13 @@ class Run:
         return found[0] if found else None
 
     def all(self, concept: str, split: Split = Split.TRAIN) -> list[Series]:
-        """Every series of a concept, the best first: logged, lowest rank of its signal, best fit, most values."""
+        """Every series of a concept, the best first: begun early, logged, lowest rank of its signal, best fit, most values.
+
+        A series that begins after the first `HEAD` rows comes after those that were there, whatever its rank, and values are
+        counted over `HEAD` rows only: what is the best by then stays the best, and live and afterwards agree.
+        """
         found = [s for s in self.series.values() if s.concept == concept and s.split is split and len(s)]
-        return sorted(found, key=lambda s: (s.derived, s.signal.rank, list(Fit).index(s.fit), -len(s), s.key))
+        return sorted(found, key=_preference)
 
     def until(self, step: float) -> Run:
         """The run as it stood when `step` had just been logged."""
@@ -183,3 +191,11 @@ class Run:
             unknown={k: Unknown(u.metric, u.at[u.at < n], u.values[u.at < n]) for k, u in self.unknown.items()},
             resumes=tuple(r for r in self.resumes if r < n),
         )
+
+
+def _preference(series: Series) -> tuple[int, bool, int, int, int, str]:
+    """Place among the series of one concept, from its beginning alone; the least is the best."""
+    begins = int(series.at[0])
+    held = int(np.searchsorted(series.at, begins + HEAD))
+    late = begins if begins >= HEAD else 0
+    return late, series.derived, series.signal.rank, list(Fit).index(series.fit), -held, series.key

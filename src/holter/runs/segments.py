@@ -93,12 +93,13 @@ def counted_on(
     if not backs or not all(epochs[b] > epochs[b - 1] for b in backs):
         return None
     ahead = np.zeros(len(steps))
-    for back, start in zip(backs, [0, *backs[:-1]], strict=True):
-        apart = np.diff(steps[start:back])
-        gap = np.min(apart[apart > 0], initial=np.inf)
-        ahead[back] = np.max(steps[start:back]) + (gap if np.isfinite(gap) else 1.0) - steps[back]
-    out: NDArray[np.float64] = steps + np.cumsum(ahead)
-    return out
+    with np.errstate(over="ignore", invalid="ignore"):
+        for back, start in zip(backs, [0, *backs[:-1]], strict=True):
+            apart = np.diff(steps[start:back])
+            gap = np.min(apart[apart > 0], initial=np.inf)
+            ahead[back] = np.max(steps[start:back]) + (gap if np.isfinite(gap) else 1.0) - steps[back]
+        out: NDArray[np.float64] = steps + np.cumsum(ahead)
+    return out if np.isfinite(out).all() else None
 
 
 def restarts(steps: NDArray[np.float64], columns: Sequence[NDArray[np.int64]]) -> list[int]:
@@ -119,11 +120,21 @@ def restarts(steps: NDArray[np.float64], columns: Sequence[NDArray[np.int64]]) -
     return sorted(found)
 
 
-def segments(steps: NDArray[np.float64], columns: Sequence[NDArray[np.int64]]) -> list[Segment]:
-    """The runs in a log: a new one begins where a restart falls back to the first step or below it."""
+def segments(
+    steps: NDArray[np.float64], columns: Sequence[NDArray[np.int64]], resumes: Sequence[int] | None = None
+) -> list[Segment]:
+    """The runs in a log: a new one begins where a restart falls back to the first step or below it.
+
+    Args:
+        steps: Step of each row, in file order. Shape ``(n,)``.
+        columns: For each metric, the rows that hold a value, increasing.
+        resumes: Rows at which the only run in it was resumed, where the log says so; None where the steps have to tell.
+    """
     n = len(steps)
     if not n:
         return []
+    if resumes is not None:
+        return [_segment(steps, 0, n, list(resumes))]
     out: list[Segment] = []
     first, inner = 0, list[int]()
     for back in [*restarts(steps, columns), n]:

@@ -80,6 +80,26 @@ def test_custom_metrics_of_a_user_do_not_hide_the_framework():
     assert detect(flat).name == "verl"
 
 
+def test_what_the_format_says_decides_where_the_names_tell_nothing():
+    names = ["step", "actor/lr", "critic/mine", "loss_of_mine"]
+    assert detect(names).name == "generic"
+    assert detect(names, ("verl", "ragen", "rllm")).name == "verl"
+
+
+def test_names_that_tell_are_believed_before_the_format():
+    assert detect(dialect("rllm").row, ("verl", "ragen", "rllm")).name == "rllm"
+    assert detect(dialect("trl-ppo").row, ("verl", "ragen", "rllm")).name == "trl-ppo"
+
+
+def test_a_form_that_unrelated_frameworks_print_tells_of_none_of_them():
+    assert detect(["step", "actor/lr"], ("verl", "openrlhf")).name == "generic"
+    assert detect(["step", "actor/lr"], ("no-such-framework",)).name == "generic"
+
+
+def test_a_hand_written_log_in_a_frameworks_form_stays_generic_where_that_knows_fewer_names():
+    assert detect(["step", "mean_reward", "kl_div", "policy_loss"], ("verl",)).name == "generic"
+
+
 def test_an_heir_does_not_deny_what_it_adds_to_its_parent():
     assert "reward_spread" in never(dialect("verl"))
     assert "reward_spread" not in never(dialect("rllm"))

@@ -279,3 +279,11 @@ def test_runs_of_one_name_get_names_of_their_own(tmp_path):
 def test_the_dialect_can_be_given(tmp_path):
     write(tmp_path, {"log.jsonl": jsonl()})
     assert load([tmp_path], speaks="verl").runs[0].dialect == "verl"
+
+
+def test_a_mistyped_path_is_answered_with_the_nearest_name(tmp_path):
+    write(tmp_path, {"train.jsonl": jsonl(), "unlike.csv": "a,b\n"})
+    with pytest.raises(UnreadableLogError, match=r"no such file or folder\. Did you mean .*train\.jsonl\?$"):
+        load([tmp_path / "trian.jsonl"])
+    with pytest.raises(UnreadableLogError, match="nor is there a folder"):
+        load([tmp_path / "gone" / "train.jsonl"])

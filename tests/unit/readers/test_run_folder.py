@@ -45,6 +45,35 @@ def test_segments_are_one_run_and_the_newest_wins(tmp_path):
     assert run.resumes == (4,)
 
 
+def test_a_run_that_was_resumed_from_its_first_step_is_one_run(tmp_path):
+    written(tmp_path, range(1, 5))
+    written(tmp_path, range(1, 4), resume=0, shift=100.0)
+    run = only(tmp_path)
+    assert run.series["objective/kl"].steps.tolist() == [1, 2, 3]
+    assert run.series["objective/kl"].values.tolist() == [101, 102, 103]
+    assert run.resumes == (0,)
+    assert run.repeated == 4
+
+
+def test_the_boundary_of_a_resume_is_known_where_no_step_is_repeated(tmp_path):
+    written(tmp_path, range(1, 5))
+    written(tmp_path, range(5, 8), resume=4)
+    assert only(tmp_path).resumes == (4,)
+
+
+def test_the_manifest_names_the_dialect(tmp_path):
+    rows = {"reward": 0.5, "reward_std": 0.1, "kl": 0.01, "completions/mean_length": 9.0}
+    for name, dialect in (("ours", "holter"), ("theirs", "trl-grpo"), ("unsaid", "")):
+        with RunFolder.create(tmp_path / name, replace(MANIFEST, dialect=dialect)) as run:
+            for step in (1, 2, 3):
+                run.write(step, rows, now=float(step))
+    assert [only(tmp_path / name).dialect for name in ("ours", "theirs", "unsaid")] == [
+        "holter",
+        "trl-grpo",
+        "trl-grpo",
+    ]
+
+
 def test_the_eleventh_segment_comes_after_the_tenth(tmp_path):
     written(tmp_path, range(1, 4))
     for segment in range(1, 12):

@@ -156,3 +156,12 @@ def test_configuration_and_never_logged_concepts_come_along():
     odd = canonical(log_of([grpo(1, ratio=1.0)], config={}), speaks="trl-grpo")[0]
     assert "ratio" in odd.never
     assert "ratio" in odd.unknown
+
+
+def test_a_score_beside_the_evaluated_reward_is_a_score_of_its_own_with_its_standard_error():
+    evaluated = {"eval_reward": 0.2, "eval_score": 0.6, "eval_score_stderr": 0.03}
+    run = one([grpo(s, **evaluated) for s in (1, 2)])
+    assert run["eval/reward"].metric == "eval_reward"
+    assert run["eval/score"].metric == "eval_score"
+    assert run["eval/score/standard_error"].values.tolist() == [0.03, 0.03]
+    assert not run.spare

@@ -17,6 +17,7 @@ def run(config):
         {"num_generations": {"value": 8, "desc": None}},
         {"actor_rollout_ref": {"rollout": {"n": 8}}},
         {"actor_rollout_ref.rollout.n": 8},
+        {"actor_rollout_ref/rollout/n": 8},
         {"trainer": {"n_samples_per_prompt": 8.0}},
     ],
 )

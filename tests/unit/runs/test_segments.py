@@ -83,3 +83,23 @@ def test_counter_that_falls_with_the_epoch_is_not():
     assert counted_on(steps, epochs, every(steps)) is None
     assert counted_on(steps, None, every(steps)) is None
     assert counted_on(floats(1, 2, 3), floats(0, 1, 2), every((1, 2, 3))) is None
+
+
+def test_a_resume_that_the_log_tells_of_is_no_second_run_even_from_the_first_step():
+    steps = floats(1, 2, 3, 1, 2)
+    assert len(segments(steps, every(steps))) == 2
+    (only,) = segments(steps, every(steps), (3,))
+    assert (only.first, only.end, only.resumes) == (0, 5, (3,))
+    assert only.void.tolist() == [True, True, True, False, False]
+
+
+def test_a_log_that_tells_of_no_resume_has_none():
+    steps = floats(1, 2, 3, 1, 2)
+    (only,) = segments(steps, every(steps), ())
+    assert only.resumes == ()
+    assert not only.void.any()
+
+
+def test_steps_too_large_to_be_counted_on_are_left_as_they_are():
+    steps, epochs = floats(0, 1.7e308, 0, 1), floats(-1, -1, 0, 0)
+    assert counted_on(steps, epochs, every(steps)) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ class Stream:
         records: The rows so far.
         aside: Rows that another process printed as well.
         unfinished: Whether the text ends in the middle of a row.
+        frameworks: Dialects of the frameworks that print rows of these forms.
     """
 
     def __init__(self, file: str, standing: Standing, bars: ProgressBars) -> None:
@@ -53,13 +55,16 @@ class Stream:
         self.unfinished = False
         self.rows = 0
         self.bars = ProgressBars(bars)
-        self._regular: list[bool] = []
-        self._lines: list[int] = []
+        self.frameworks: tuple[str, ...] = ()
+        self._regular = array("b")
+        self._lines = array("q")
         self._pending: tuple[Values, int, str] | None = None
         self._shapes: dict[tuple[str, ...], list[str]] = {}
 
     def add(self, row: Row) -> None:
         """Add a row, or what belongs to the row before it."""
+        if row.grammar.frameworks != self.frameworks:
+            self.frameworks = tuple(dict.fromkeys([*self.frameworks, *row.grammar.frameworks]))
         if row.values is None:
             self.records.skip(row.line.number, f"a row of metrics begins here that cannot be read: {row.why}")
             return
@@ -122,7 +127,7 @@ class Stream:
             self.records.notes.append("the last line is not finished yet, so it is not a row")
         if self.aside:
             self.records.notes.append(f"rows that several processes printed were read once: {self.aside} left aside")
-        log = self.records.log(name, reader, notes=notes)
+        log = replace(self.records.log(name, reader, notes=notes), dialects=self.frameworks)
         if any(k in log.columns for k in _STEPS):
             yield log
             return

@@ -78,6 +78,10 @@ class Grammar:
     continues: bool = False
     standing: Standing = Standing.LOG
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Grammar:
+        """Itself: nothing changes it."""
+        return self
+
     @property
     def shows_its_end(self) -> bool:
         """Whether a row of this form that ends too early cannot pass for a whole one."""

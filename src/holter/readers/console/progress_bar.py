@@ -7,6 +7,7 @@ that it gives are evenly apart, as logging every so many steps makes them: a bar
 from __future__ import annotations
 
 import re
+from array import array
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,8 +29,8 @@ class ProgressBars:
     def __init__(self, before: ProgressBars | None = None) -> None:
         """Begin; with the bars that were seen before the first row."""
         self._now: dict[int, int] = dict(before._now) if before is not None else {}
-        self._before: dict[int, list[float]] = {}
-        self._after: dict[int, list[float]] = {}
+        self._before: dict[int, array[float]] = {}
+        self._after: dict[int, array[float]] = {}
         self.rows = 0
 
     def line(self, line: str) -> None:
@@ -41,7 +42,7 @@ class ProgressBars:
         if total not in self._now and len(self._now) >= _MOST_BARS:
             return
         self._now[total] = done
-        after = self._after.setdefault(total, [])
+        after = self._after.setdefault(total, array("d"))
         if len(after) < self.rows:
             # Only the newest row is known to belong to what the bar shows.
             after.extend([float("nan")] * (self.rows - len(after) - 1))
@@ -50,12 +51,12 @@ class ProgressBars:
     def row(self) -> None:
         """A row was printed here."""
         for total, done in self._now.items():
-            before = self._before.setdefault(total, [])
+            before = self._before.setdefault(total, array("d"))
             before.extend([float("nan")] * (self.rows - len(before)))
             before.append(float(done))
         self.rows += 1
 
-    def steps(self, training: Sequence[bool]) -> NDArray[np.float64] | None:
+    def steps(self, training: Sequence[int]) -> NDArray[np.float64] | None:
         """The step of every row; None where no bar gives steps that are evenly apart.
 
         Args:
@@ -72,11 +73,11 @@ class ProgressBars:
                 return filled
         return None
 
-    def _side(self, seen: Mapping[int, list[float]], total: int) -> NDArray[np.float64]:
-        side = seen.get(total, [])
+    def _side(self, seen: Mapping[int, array[float]], total: int) -> NDArray[np.float64]:
+        side = seen.get(total, ())
         return np.array([*side, *[np.nan] * (self.rows - len(side))], np.float64)
 
-    def _completed(self, seen: Mapping[int, list[float]], total: int) -> NDArray[np.float64]:
+    def _completed(self, seen: Mapping[int, array[float]], total: int) -> NDArray[np.float64]:
         """One side's steps; rows for which it has none get the other side's."""
         out = self._side(seen, total)
         for other in (self._before, self._after):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from holter.readers.console.gathering import Stream
-from holter.readers.console.grammar import Standing, all_grammars
-from holter.readers.console.progress_bar import HINT, ProgressBars
+from holter.readers.console.grammar import Standing
+from holter.readers.console.rows import Rows, fullest, grammars
 from holter.readers.console.scanner import Scanner
-from holter.readers.console.text_lines import CUT_AT, shown
+from holter.readers.console.text_lines import shown
 from holter.readers.encoding import is_text
 from holter.readers.foreign import foreign
+from holter.readers.growth import GrowingLines
 from holter.readers.lines import Lines
 from holter.readers.plausibility import NotALogError
 
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from holter.readers.base import RawLog, Source
-    from holter.readers.console.grammar import Grammar
-    from holter.readers.console.scanner import Row
+    from holter.readers.console.gathering import Stream
+    from holter.readers.console.rows import Key
+    from holter.readers.growth import Growing
+    from holter.readers.lines import LineFeed
+    from holter.readers.table import Table
 
 _SUFFIXES = (".log", ".out", ".txt", ".md", ".markdown", ".err", ".console", ".stdout", ".stderr")
 _NAMES = frozenset({"stdout", "stderr", "console", "log", "output", "nohup.out"})
-_LONGEST = 1 << 20
-"""Characters of the longest line that is looked at for a row."""
 
 
 class Console:
@@ -51,83 +53,52 @@ class Console:
         Raises:
             UnreadableLogError: When no line is a row of metrics.
         """
-        lines = Lines(source)
-        streams = _gathered(lines, source.name, _grammars(Standing.LOG, Standing.BAR))
-        if not any(s.rows for s in streams.values()):
-            lines = Lines(source)
-            streams = _gathered(lines, source.name, _grammars(Standing.ANY))
-        key = _fullest(streams)
+        lines, rows = Lines(source), _Rows(source.name)
+        for number, line in lines:
+            rows.add(number, line)
+        yield from rows.logs(lines)
+
+    def grow(self, source: Source) -> Growing:
+        """One log, line by line."""
+        return GrowingLines(source, self.name, lambda: _Rows(source.name))
+
+
+class _Rows(Rows):
+    """The rows of a text, and the log that they are."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self._file = file
+
+    def settle(self) -> Table | None:
+        """The table of the rows so far, those included to which something may yet be added."""
+        streams = deepcopy(self).end(ended=True).streams
+        key = fullest(streams)
+        return streams[key].records.table if key is not None else None
+
+    def logs(self, lines: Lines | LineFeed) -> Iterator[RawLog]:
+        """The log, or several runs."""
+        gathering = self.end(ended=lines.ended)
+        streams = gathering.streams
+        key = fullest(streams)
         if key is None:
             raise NotALogError.of(
-                source.name,
+                self._file,
                 "no line in it is a row of metrics of a form that is known.",
                 "`holter list readers` shows the formats. Of a run whose console output this is, give the file that the "
                 "trainer wrote: trainer_state.json, event files, JSON lines.",
             )
         stream = streams[key]
         stream.records.skipped += lines.skipped
-        yield from stream.logs(source.name, self.name, [*lines.notes, *_about_others(key, streams)])
-
-
-Key = tuple[str, int | None]
-"""Family of grammars, and the rank whose rows they are."""
-
-
-def _grammars(*standings: Standing) -> list[Grammar]:
-    return [g for g in all_grammars().values() if g.standing in standings]
+        notes = [*lines.notes, *gathering.remarks(), *_about_others(key, streams)]
+        yield from stream.logs(self._file, CONSOLE.name, notes)
 
 
 def _has_row(head: bytes) -> bool:
     """Whether a framework's row is among the first lines of a text."""
-    scanner = Scanner(_grammars(Standing.LOG))
+    scanner = Scanner(grammars(Standing.LOG))
     lines = shown(enumerate(head.splitlines(), start=1))
     return any(row.values for line in lines for row in scanner.feed(line)) or any(row.values for row in scanner.end())
-
-
-def _gathered(lines: Lines, file: str, grammars: list[Grammar]) -> dict[Key, Stream]:
-    """The rows of a text by family and rank."""
-    scanner = Scanner(grammars)
-    streams: dict[Key, Stream] = {}
-    bars = ProgressBars()
-    newest: tuple[Stream, Row] | None = None
-
-    def add(row: Row) -> tuple[Stream, Row]:
-        key = (row.grammar.family, row.line.rank)
-        if key not in streams:
-            streams[key] = Stream(file, row.grammar.standing, bars)
-        streams[key].add(row)
-        return streams[key], row
-
-    last = 0
-    for line in shown(lines):
-        last = line.number
-        if len(line.text) > _LONGEST:
-            continue
-        for row in scanner.feed(line):
-            newest = add(row)
-        if HINT in line.text:
-            bars.line(line.text)
-            for stream in streams.values():
-                stream.bars.line(line.text)
-    for row in scanner.end():
-        newest = add(row)
-    if newest is not None and not lines.ended and newest[1].last == last and not newest[1].grammar.shows_its_end:
-        newest[0].drop_unfinished()
-    for stream in streams.values():
-        stream.flush()
-    if scanner.cut:
-        lines.notes.append(f"rows that W&B cut at {CUT_AT} bytes: {scanner.cut}; the value at the cut was left out")
-    return streams
-
-
-def _fullest(streams: Mapping[Key, Stream]) -> Key | None:
-    """The stream that is the log: rather a framework's log than a bar, then the one with most rows, then the lowest rank."""
-
-    def merit(key: Key) -> tuple[int, int, int]:
-        stream = streams[key]
-        return (stream.standing, -stream.rows, -1 if key[1] is None else key[1])
-
-    return min((k for k, s in streams.items() if s.believed), key=merit, default=None)
 
 
 def _about_others(key: Key, streams: Mapping[Key, Stream]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holter.readers.console.forms import MOST_JOINED
+from holter.readers.console.grammar import Standing
 
 if TYPE_CHECKING:
     import re
@@ -127,6 +128,9 @@ class Scanner:
                 rows += self._closed(each)
             else:
                 self._open.append(each)
+        if grammar.standing is Standing.ANY and rows and all(row.values is None for row in rows):
+            # Nearly any line begins like one of these, and is one of another of them if it is none of this one.
+            return None
         return rows if begun else None
 
     def _goes_on(self, each: _Open, line: Line) -> tuple[bool, bool]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
 from holter.readers.plausibility import NotALogError
-from holter.readers.stores import mlflow_database, trackio
+from holter.readers.stores import aim, mlflow_database, trackio
 from holter.readers.stores.sqlite import SIGNATURE, opened, tables
 
 if TYPE_CHECKING:
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from holter.readers.base import RawLog, Source
 
-_LAYOUTS = (trackio, mlflow_database)
+_LAYOUTS = (trackio, mlflow_database, aim)
 _NAMED = 6
 
 
 class TrackerDatabase:
-    """Reads the SQLite files of Trackio and MLflow."""
+    """Reads the SQLite files of Trackio, MLflow and Aim."""
 
     name = "tracker-database"
-    title = "databases of Trackio (<project>.db) and MLflow (mlflow.db), every run in them"
+    title = "databases of Trackio (<project>.db), MLflow (mlflow.db) and Aim (with its package), every run in them"
     priority = 30
 
     def recognises(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - the signature says it all
@@ -43,7 +43,7 @@ class TrackerDatabase:
             if layout is None:
                 raise NotALogError.of(
                     source.name,
-                    f"the database is neither Trackio's nor MLflow's; its tables: {', '.join(list(found)[:_NAMED]) or 'none'}.",
+                    f"the database is none of Trackio, MLflow or Aim; its tables: {', '.join(list(found)[:_NAMED]) or 'none'}.",
                     "Export the metrics of the run as CSV or JSON lines.",
                 )
             for log in layout.logs(connection, found, source.name, self.name):

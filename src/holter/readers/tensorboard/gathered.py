@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from holter.readers.base import Skipped
@@ -45,6 +46,16 @@ class Gathered:
         self.sessions = 0
         self._skipped: list[Skipped] = []
         self._more_skipped: Counter[str] = Counter()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Gathered:
+        """What goes on by itself. What was learned for speed is left behind."""
+        out = Gathered()
+        memo[id(self)] = out
+        out.stretches = deepcopy(self.stretches, memo)
+        out.plugins, out.config, out.aside = dict(self.plugins), dict(self.config), self.aside.copy()
+        out.records, out.sessions = self.records, self.sessions
+        out._skipped, out._more_skipped = list(self._skipped), self._more_skipped.copy()
+        return out
 
     def take(self, said: Event) -> None:
         """Everything of a record but its scalars."""

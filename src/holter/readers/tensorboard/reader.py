@@ -19,11 +19,13 @@ from holter.readers.unpacking import damage, torn
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from holter.readers.growth import Growing
     from holter.readers.tensorboard.rows import Rows
 
 CHUNK = 1 << 20
 """Bytes parsed at a time."""
 STEP, WALL_TIME = "step", "wall_time"
+TORN = "the last record is not complete; the file is still being written, or was cut."
 _IN_NAME = ".tfevents."
 _TIMESTAMP = re.compile(r"\.tfevents\.(\d+)")
 
@@ -46,6 +48,12 @@ class EventFiles:
     def read(self, source: Source) -> Iterator[RawLog]:
         """One log."""
         yield read_files(source.parts, source.name) if source.parts else _read([source], source.name)
+
+    def grow(self, source: Source) -> Growing:
+        """One log, record by record."""
+        from holter.readers.tensorboard.growing import GrowingEvents
+
+        return GrowingEvents(source.name, tuple(in_order(source.files)))
 
 
 def read_files(paths: Sequence[Path], name: str) -> RawLog:
@@ -79,6 +87,21 @@ def _read(sources: Sequence[Source], name: str) -> RawLog:
     failures: list[Skipped] = []
     for source in sources:
         _parse(source, gathered, failures, notes)
+    return log_of(gathered, name, failures, notes)
+
+
+def log_of(gathered: Gathered, name: str, failures: Sequence[Skipped], notes: list[str]) -> RawLog:
+    """The log of files that were read to their ends.
+
+    Args:
+        gathered: What they say.
+        name: What to call it.
+        failures: What kept them from being read to their ends.
+        notes: Remarks on single files.
+
+    Raises:
+        UnreadableLogError: When none of them holds a record.
+    """
     skipped = (*gathered.skipped(), *failures)
     if not gathered.records:
         found = f"; {skipped[0].why}" if skipped else "."
@@ -90,14 +113,14 @@ def _read(sources: Sequence[Source], name: str) -> RawLog:
     rows = gathered.stretches.rows()
     if gathered.sessions and len(rows.steps) <= 1:
         # What add_hparams writes into a folder of its own: a table of results, no course of a run.
-        notes.append("hyper-parameters and their results only; there is no run in it.")
+        notes = [*notes, "hyper-parameters and their results only; there is no run in it."]
         rows = Stretches().rows()
-    notes += _about(gathered, rows)
+    notes = [*notes, *_about(gathered, rows)]
     return RawLog(
         name=name,
         reader=EventFiles.name,
         rows=len(rows.steps),
-        columns=_columns(rows),
+        columns=columns_of(rows),
         config=gathered.config,
         skipped=skipped,
         notes=tuple(notes),
@@ -119,10 +142,10 @@ def _parse(source: Source, gathered: Gathered, failures: list[Skipped], notes: l
     if failure is not None:
         failures.append(Skipped(source.name, None, failure))
     elif left or cut:
-        notes.append(f"{source.name}: the last record is not complete; the file is still being written, or was cut.")
+        notes.append(f"{source.name}: {TORN}")
 
 
-def _columns(rows: Rows) -> dict[str, RawColumn]:
+def columns_of(rows: Rows) -> dict[str, RawColumn]:
     """Step and wall time of the rows, then the tags; a tag of one of these names gets another."""
     if not len(rows.steps):
         return {}

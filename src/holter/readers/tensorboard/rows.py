@@ -127,6 +127,34 @@ class Stretches:
         self._count += len(steps)
         self._newest, self._newest_tags = int(steps[-1]), set(tags)
 
+    def append(self, later: Stretches) -> None:
+        """Everything that `later` gathered, as if it had come here."""
+        if later._steps:
+            self._flush()
+            self._steps += later._steps
+            self._walls += later._walls
+        self._open_steps.extend(later._open_steps)
+        self._open_walls.extend(later._open_walls)
+        self._tags.update(later._tags)
+        for tag, (at, values) in later._loose.items():
+            column = self._loose.setdefault(tag, (array("q"), array("d")))
+            column[0].frombytes((np.array(at, np.int64) + self._count).tobytes())
+            column[1].extend(values)
+        for tags, blocks in later._blocks.items():
+            mine = self._blocks.setdefault(tags, _Blocks())
+            mine.firsts += [first + self._count for first in blocks.firsts]
+            mine.values += blocks.values
+        self._count += later._count
+        self.close()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Stretches:
+        """Stretches that go on by themselves. Finished arrays are shared: nothing changes them."""
+        out = Stretches()
+        memo[id(self)] = out
+        out.append(self)
+        out._newest, out._newest_tags = self._newest, set(self._newest_tags)
+        return out
+
     def _flush(self) -> None:
         if self._open_steps:
             self._steps.append(np.array(self._open_steps, np.int64))

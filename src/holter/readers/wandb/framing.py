@@ -1,4 +1,4 @@
-"""The framing of ``.wandb`` files: records in blocks of 32 KiB, each with a checksum, as LevelDB's log has them.
+"""The framing of ``.wandb`` and ``.swanlab`` files: records in blocks of 32 KiB, each with a checksum, as in LevelDB's log.
 
 A record that does not fit into its block is cut into fragments. Damage costs the rest of a block at most, because every block
 begins with a header.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
@@ -39,20 +40,33 @@ class Framing:
     damaged: list[int] = field(default_factory=list)
     unfinished: bool = False
     _fragments: list[bytes] | None = None
+    _held: bytes = b""
+    _start: int = 0
 
     def records(self, stream: BinaryIO) -> Iterator[bytes]:
         """The whole records of a file, from its start."""
-        start = 0
-        data = _read(stream)
-        while data:
-            following = _read(stream)
-            for at in range(0, len(data), BLOCK):
-                block = data[at : at + BLOCK]
-                is_last = not following and at + BLOCK >= len(data)
-                yield from self._block(block, start + at, FILE_HEADER if start + at == 0 else 0, is_last=is_last)
-            start += len(data)
-            data = following
+        for data in iter(partial(stream.read, _READ), b""):
+            yield from self.feed(data)
+        yield from self.finish()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """More bytes of the file: the records of the blocks that are surely whole with them."""
+        held = self._held + data
+        # A block is the file's last one until something comes behind it.
+        whole = max(len(held) - 1, 0) // BLOCK * BLOCK
+        self._held = held[whole:]
+        for at in range(0, whole, BLOCK):
+            yield from self._next(held[at : at + BLOCK], is_last=False)
+
+    def finish(self) -> Iterator[bytes]:
+        """The file ends here: the records of its last block."""
+        block, self._held = self._held, b""
+        yield from self._next(block, is_last=True)
         self.unfinished |= self._fragments is not None
+
+    def _next(self, block: bytes, *, is_last: bool) -> Iterator[bytes]:
+        start, self._start = self._start, self._start + len(block)
+        return self._block(block, start, FILE_HEADER if start == 0 else 0, is_last=is_last)
 
     def _block(self, block: bytes, start: int, at: int, *, is_last: bool) -> Iterator[bytes]:
         size = len(block)
@@ -120,16 +134,3 @@ def _is_sound(block: bytes, at: int) -> bool:
     checksum, length, kind = _unpack(block, at)
     end = at + _HEADER + length
     return bool(_FULL <= kind <= _LAST and end <= len(block) and _checksum(block[at + _HEADER : end], kind) == checksum)
-
-
-def _read(stream: BinaryIO) -> bytes:
-    """As many whole blocks as a read is to give; fewer only at the end of the stream."""
-    parts = []
-    missing = _READ
-    while missing:
-        part = stream.read(missing)
-        if not part:
-            break
-        parts.append(part)
-        missing -= len(part)
-    return b"".join(parts)

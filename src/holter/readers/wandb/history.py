@@ -18,7 +18,7 @@ from holter.readers.json_text import loads
 from holter.readers.lines import text
 from holter.readers.numbers import Gap, scalar
 from holter.readers.rows import TooDeepError, flat
-from holter.readers.table import MOST_COLUMNS, Part, joined
+from holter.readers.table import MOST_COLUMNS, Part, joined, late_parts
 from holter.readers.tensorboard.wire import MalformedError
 from holter.readers.wandb.messages import items
 from holter.readers.wandb.spans import spans
@@ -67,11 +67,24 @@ class History:
         if self._held > _BATCH:
             self._flush()
 
-    def columns(self) -> dict[str, RawColumn]:
-        """The columns, in the order in which their names first appeared; bookkeeping of W&B included."""
+    def __deepcopy__(self, memo: dict[int, object]) -> History:
+        """A history that goes on by itself. Finished arrays are shared: nothing changes them."""
+        out = History(self.file)
+        memo[id(self)] = out
+        out.rows, out.damaged, out.aside = self.rows, self.damaged, self.aside.copy()
+        out._parts = {key: list(parts) for key, parts in self._parts.items()}
+        out._batch, out._held = list(self._batch), self._held
+        return out
+
+    def columns(self, first: int = 0) -> dict[str, RawColumn]:
+        """The columns over the rows from `first` on, counted from there; bookkeeping of W&B included.
+
+        They come in the order in which their names first appeared.
+        """
         self._flush()
         shared: dict[tuple[int, ...], NDArray[np.int64]] = {}
-        return {text(key): joined(parts, shared) for key, parts in self._parts.items()}
+        late = {key: late_parts(parts, first) if first else parts for key, parts in self._parts.items()}
+        return {text(key): joined(parts, shared) for key, parts in late.items() if parts}
 
     def _flush(self) -> None:
         if not self._batch:

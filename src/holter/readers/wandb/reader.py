@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
@@ -15,12 +17,15 @@ from holter.readers.wandb.messages import CONFIG, HISTORY, RUN, message, run, se
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from holter.readers.base import RawColumn, Source
+    from holter.readers.growth import Growing
 
 _BOOKKEEPING = ("_step", "_runtime", "_timestamp")
 _MEDIA = "/_type"
 """How W&B marks the description of something that it keeps in a file."""
+_CHUNK = 1 << 20
 _NAMED = 5
 _DAMAGE_NAMED = 20
 
@@ -42,43 +47,108 @@ class Wandb:
         Raises:
             UnreadableLogError: When there is no row in it.
         """
-        framing, history = Framing(), History(source.name)
-        config: dict[str, object] = {}
-        title, strange = "", 0
+        file = _File(source)
         with source.open() as stream:
-            for record in framing.records(stream):
-                try:
-                    number, at, end = message(record)
-                    if number == HISTORY:
-                        history.add(record, at, end)
-                    elif number == CONFIG:
-                        config.update(settings(record, at, end))
-                    elif number == RUN:
-                        title, first = run(record, at, end)
-                        config = {**first, **config}
-                except MalformedError:
-                    strange += 1
+            for data in iter(partial(stream.read, _CHUNK), b""):
+                file.take(data)
             wrong, cut = damage(stream), torn(stream)
+        yield file.end(wrong, cut=cut)
+
+    def grow(self, source: Source) -> Growing:
+        """One log, block by block."""
+        return _File(source)
+
+
+class _File:
+    """A file as far as it has been read."""
+
+    outlives_rotation = False
+
+    def __init__(self, source: Source) -> None:
+        self.parts = source.files
+        self._name = source.name
+        self._framing, self._history = Framing(), History(source.name)
+        self._config: dict[str, object] = {}
+        self._title, self._strange = "", 0
+        self._given = 0
+        self._touched = False
+
+    def join(self, part: Path) -> bool:  # noqa: ARG002 - there is one file
+        """Never."""
+        return False
+
+    def feed(self, part: Path, data: bytes) -> None:  # noqa: ARG002 - there is one file
+        """More bytes of the file."""
+        self.take(data)
+
+    def take(self, data: bytes) -> None:
+        """More bytes, from wherever."""
+        self._touched = True
+        self._take(self._framing.feed(data))
+
+    def _take(self, records: Iterator[bytes]) -> None:
+        for record in records:
+            try:
+                number, at, end = message(record)
+                if number == HISTORY:
+                    self._history.add(record, at, end)
+                elif number == CONFIG:
+                    self._config.update(settings(record, at, end))
+                elif number == RUN:
+                    self._title, first = run(record, at, end)
+                    self._config = {**first, **self._config}
+            except MalformedError:
+                self._strange += 1
+
+    def fresh(self) -> RawLog | None:
+        """The rows that came since the last call."""
+        if not self._touched:
+            return None
+        self._touched = False
+        so_far = deepcopy(self)
+        so_far._take(so_far._framing.finish())
+        columns = so_far._history.columns(self._given)
+        first, self._given = self._given, so_far._history.rows
+        if self._given <= first:
+            return None
+        return RawLog(name=self._name, reader=WANDB.name, rows=self._given - first, columns=columns)
+
+    def logs(self) -> list[RawLog]:
+        """The log of the bytes so far."""
+        return [deepcopy(self).end(None, cut=False)]
+
+    def end(self, wrong: str | None, *, cut: bool) -> RawLog:
+        """The file ends here.
+
+        Args:
+            wrong: What is wrong with the packed data that it came from.
+            cut: Whether they end early.
+
+        Raises:
+            UnreadableLogError: When there is no row in it.
+        """
+        framing, history = self._framing, self._history
+        self._take(framing.finish())
         columns = _without_media(history)
         skipped = [
-            Skipped(source.name, None, f"damaged at byte {at:,}; what was written there is lost")
+            Skipped(self._name, None, f"damaged at byte {at:,}; what was written there is lost")
             for at in framing.damaged[:_DAMAGE_NAMED]
         ]
         if len(framing.damaged) > _DAMAGE_NAMED:
-            skipped.append(Skipped(source.name, None, f"{len(framing.damaged) - _DAMAGE_NAMED} more damaged places"))
+            skipped.append(Skipped(self._name, None, f"{len(framing.damaged) - _DAMAGE_NAMED} more damaged places"))
         if wrong:
-            skipped.append(Skipped(source.name, None, wrong))
-        if strange + history.damaged:
-            skipped.append(Skipped(source.name, None, f"records that are not W&B's: {strange + history.damaged}"))
-        _refuse(source.name, columns, skipped)
-        yield RawLog(
-            name=source.name,
-            reader=self.name,
+            skipped.append(Skipped(self._name, None, wrong))
+        if self._strange + history.damaged:
+            skipped.append(Skipped(self._name, None, f"records that are not W&B's: {self._strange + history.damaged}"))
+        _refuse(self._name, columns, skipped)
+        return RawLog(
+            name=self._name,
+            reader=WANDB.name,
             rows=history.rows,
             columns=columns,
-            config=config,
+            config=self._config,
             skipped=tuple(skipped),
-            notes=tuple(_notes(history, columns, title, unfinished=framing.unfinished or cut)),
+            notes=tuple(_notes(history, columns, self._title, unfinished=framing.unfinished or cut)),
         )
 
 

@@ -172,7 +172,7 @@ def test_a_database_of_something_else_is_refused_by_its_tables(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE trials (id INTEGER, value REAL)")
     connection.close()
-    with pytest.raises(UnreadableLogError, match="neither Trackio's nor MLflow's; its tables: trials"):
+    with pytest.raises(UnreadableLogError, match="none of Trackio, MLflow or Aim; its tables: trials"):
         read(Source.of(path))
 
 

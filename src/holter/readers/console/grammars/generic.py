@@ -51,6 +51,20 @@ def _believed(found: Values) -> None:
         raise ValueError("no metrics of training in it")
 
 
+_bar_items = items(r"(?P<key>[A-Za-z_][\w/.-]*)=(?P<value>NUMBER)")
+
+
+def _bar(body: str) -> Values:
+    """What stands behind a progress bar.
+
+    Raises:
+        ValueError: When there is no metric of training in it.
+    """
+    found = _bar_items(body)
+    _believed(found)
+    return found
+
+
 _block_items = items(_BLOCK_ITEM)
 
 
@@ -74,6 +88,16 @@ ANY_LINE = Grammar(
     not_before=None,
     values=_line,
     require=_STEP,
+    standing=Standing.ANY,
+)
+
+ANY_BAR = Grammar(
+    name="any-bar",
+    family="any-bar",
+    frameworks=("generic",),
+    hint="it",
+    begins=re.compile(r"\b(?P<step>\d+)/\d+ \[[^\]=]*(?:it/s|s/it)(?P<body>, [^\]]*=[^\]]*)\]"),
+    values=_bar,
     standing=Standing.ANY,
 )
 

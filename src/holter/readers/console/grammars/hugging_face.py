@@ -35,5 +35,5 @@ HUGGING_FACE_DICT = Grammar(
     unfinished=open_braces,
     between=", ",
     closing="}",
-    require=re.compile(r"""['"](?:loss|reward|objective/kl|eval_\w+|train_runtime|train_loss)['"]: """),
+    require=re.compile(r"""['"](?:train/)?(?:loss|reward|objective/kl|eval_\w+|train_runtime|train_loss)['"]: """),
 )

@@ -1,0 +1,115 @@
+"""CPU time and peak memory of reading one table in every format that is made here: reading_formats.py [ROWS] [KEYS].
+
+The peak is what was allocated at the most while reading, as a multiple of the columns that come out: values, and their rows.
+trainer_state.json is also read by transformers, where that is installed, in turns.
+"""
+
+import importlib.util
+import json
+import sys
+import tempfile
+import tracemalloc
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+
+from holter.readers.base import Source
+from holter.readers.registry import read
+
+TURNS = 7
+
+
+def table(rows, keys):
+    """Names and values; the first column is the step."""
+    names = ["step", *(f"group_{i % 7}/metric_{i}/mean" for i in range(keys - 1))]
+    values = np.random.default_rng(0).normal(size=(rows, keys - 1)).tolist()
+    return names, [[step, *row] for step, row in enumerate(values, start=1)]
+
+
+def jsonl(path, names, rows):
+    path.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
+
+
+def trainer_state(path, names, rows):
+    history = [dict(zip(names, row, strict=True)) for row in rows]
+    state = {"epoch": 1.0, "global_step": len(rows), "log_history": history, "max_steps": len(rows)}
+    path.write_text(json.dumps({**state, "is_world_process_zero": True}, indent=2) + "\n")
+
+
+def delimited(path, names, rows):
+    path.write_text(",".join(names) + "\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows))
+
+
+def console(path, names, rows):
+    line = " - ".join(f"{'' if name == 'step' else 'actor/'}{name}:%r" for name in names)
+    path.write_text("".join(f"(TaskRunner pid=7) {line % tuple(row)}\n" for row in rows))
+
+
+def parquet(path, names, rows):
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))), path)
+
+
+FORMATS = {
+    "log.jsonl": jsonl,
+    "trainer_state.json": trainer_state,
+    "log.csv": delimited,
+    "verl.log": console,
+    **({"log.parquet": parquet} if importlib.util.find_spec("pyarrow") else {}),
+}
+
+
+def columns(path):
+    (log,) = read(Source.of(path))
+    return log.columns
+
+
+def seconds(call, path):
+    start = process_time()
+    call(path)
+    return process_time() - start
+
+
+def peak(path):
+    tracemalloc.start()
+    found = columns(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / (
+        sum(c.values.nbytes for c in found.values()) + sum({id(c.at): c.at.nbytes for c in found.values()}.values())
+    )
+
+
+def against_transformers(path):
+    """Median of the ratios, in turns."""
+    from transformers.trainer_callback import TrainerState
+
+    def peer(path):
+        return TrainerState.load_from_json(str(path))
+
+    assert len(peer(path).log_history) == len(columns(path)["step"].at)
+    return float(np.median([seconds(peer, path) / seconds(columns, path) for _ in range(TURNS)]))
+
+
+def main():
+    given = [int(a) for a in sys.argv[1:]]
+    rows, keys = [*given, *(10_000, 60)[len(given) :]]
+    names, values = table(rows, keys)
+    print("| format | CPU time | peak memory |")
+    print("|---|---:|---:|")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, write in FORMATS.items():
+            path = Path(folder) / name
+            write(path, names, values)
+            own = min(seconds(columns, path) for _ in range(TURNS))
+            print(f"| {name} | {1e3 * own:.0f} ms | {peak(path):.1f}x |", flush=True)
+        if importlib.util.find_spec("transformers"):
+            ratio = against_transformers(Path(folder) / "trainer_state.json")
+            print(f"trainer_state.json against TrainerState.load_from_json: {ratio:.2f}x (median of {TURNS} turns)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""SwanLab's run files, read without SwanLab."""

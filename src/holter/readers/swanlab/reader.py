@@ -1,0 +1,105 @@
+"""``run-*.swanlab`` and ``backup.swanlab``: the record of a SwanLab run that every mode but ``disabled`` keeps on disk."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from holter.errors import UnreadableLogError
+from holter.readers.base import Skipped
+from holter.readers.stores.points import Points, log_of
+from holter.readers.swanlab.messages import Column, Media, Scalar, Title, message
+from holter.readers.table import MOST_COLUMNS
+from holter.readers.tensorboard.wire import MalformedError
+from holter.readers.unpacking import damage, torn
+from holter.readers.wandb.framing import Framing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holter.readers.base import RawLog, Source
+
+MAGIC = b":SWL"
+_NAMED = 5
+_DAMAGE_NAMED = 20
+
+
+class SwanLab:
+    """Reads ``.swanlab`` files."""
+
+    name = "swanlab"
+    title = "SwanLab run files (.swanlab), of cloud, local and offline runs"
+    priority = 20
+
+    def recognises(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - the signature says it all
+        """By the signature."""
+        return head.startswith(MAGIC)
+
+    def read(self, source: Source) -> Iterator[RawLog]:
+        """One log.
+
+        Raises:
+            UnreadableLogError: When there is no number in it.
+        """
+        framing, rows = Framing(), dict[str, list[tuple[float, float, float]]]()
+        system, aside, title, strange = set[str](), Counter[str](), "", 0
+        with source.open() as stream:
+            for order, record in enumerate(framing.records(stream)):
+                try:
+                    said = message(record)
+                except MalformedError:
+                    strange += 1
+                    continue
+                if isinstance(said, Scalar):
+                    # The order of the records tells which of two values at one step is the newer; their times may tie.
+                    rows.setdefault(said.key, []).append((float(said.step), said.value, float(order)))
+                    if len(rows) > MOST_COLUMNS:
+                        raise UnreadableLogError.of(
+                            source.name, f"it has more than {MOST_COLUMNS:,} names, as no log has.", "Give fewer."
+                        )
+                elif isinstance(said, Column) and said.is_system:
+                    system.add(said.key)
+                elif isinstance(said, Media):
+                    aside[said.key] += 1
+                elif isinstance(said, Title):
+                    title = title or said.name
+            wrong, cut = damage(stream), torn(stream)
+        skipped = _skipped(source.name, framing, wrong, strange)
+        if not rows and skipped:
+            raise UnreadableLogError.of(
+                source.name,
+                f"no number could be read from it. The first place that could not be read: {skipped[0].why}.",
+            )
+        notes = [f"SwanLab calls this run {title!r}"] if title else []
+        measured = sum(len(values) for key, values in rows.items() if key in system)
+        if measured:
+            notes.append(f"measurements of the machine left aside, which count their own steps: {measured}")
+        if aside:
+            more = f" and {len(aside) - _NAMED} more" if len(aside) > _NAMED else ""
+            notes.append(f"left aside, without numbers: {', '.join(list(aside)[:_NAMED])}{more}")
+        if framing.unfinished or cut:
+            notes.append("the last record is not complete; the file is still being written, or was cut")
+        yield log_of(
+            {key: Points.of(values) for key, values in rows.items() if key not in system},
+            name=source.name,
+            reader=self.name,
+            config={},
+            notes=notes,
+            skipped=skipped,
+        )
+
+
+def _skipped(file: str, framing: Framing, wrong: str | None, strange: int) -> list[Skipped]:
+    """What could not be read of the file, with the place."""
+    places = framing.damaged[:_DAMAGE_NAMED]
+    skipped = [Skipped(file, None, f"damaged at byte {at:,}; what was written there is lost") for at in places]
+    if len(framing.damaged) > len(places):
+        skipped.append(Skipped(file, None, f"{len(framing.damaged) - len(places)} more damaged places"))
+    if wrong:
+        skipped.append(Skipped(file, None, wrong))
+    if strange:
+        skipped.append(Skipped(file, None, f"records that are not SwanLab's: {strange}"))
+    return skipped
+
+
+SWANLAB = SwanLab()
