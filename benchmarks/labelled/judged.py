@@ -78,7 +78,11 @@ class Judged:
     @property
     def early(self) -> bool:
         """Whether a warning was raised before the planted onset, when nothing was wrong yet."""
-        return self.onset is not None and any(s.warns and s.raised < self.onset for s in self.said)
+        return bool(self.hasty())
+
+    def hasty(self) -> set[str]:
+        """Detectors that warned before the planted onset."""
+        return {s.detector for s in self.said if s.warns and self.onset is not None and s.raised < self.onset}
 
     @property
     def contradicted(self) -> bool:

@@ -191,7 +191,10 @@ def weak(record: Mapping[str, Any]) -> str:
     for name, found in _labelled(record):
         early, planted = found["early"]
         if early:
-            out.append(f"- In {early} of {planted} sick runs of `{name}` a warning came before the planted onset.")
+            by = ", ".join(f"`{detector}` in {count}" for detector, count in found["early_by"])
+            out.append(
+                f"- In {early} of {planted} sick runs of `{name}` a warning came before the planted onset: {by}."
+            )
     unproven = [f"`{n}`" for n, f in record["detectors"].items() if not f["recall"] and not f["named"][1]]
     if unproven:
         out.append(

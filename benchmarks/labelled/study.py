@@ -70,6 +70,7 @@ def _set(verdicts: Sequence[Judged]) -> dict[str, Any]:
         "right": _right(ill),
         "flagged": _accused(well),
         "early": [sum(v.early for v in ill), sum(v.onset is not None for v in ill)],
+        "early_by": Counter(name for v in ill for name in v.hasty()).most_common(3),
         "contradicted": sum(v.contradicted for v in verdicts),
         "errors": sum(bool(v.error) for v in verdicts),
         "seconds": round(float(np.median([v.seconds for v in verdicts])), 3) if verdicts else None,

@@ -7,7 +7,12 @@ import pytest
 from holter.detectors.chosen import choose
 from holter.detectors.registry import all_detectors
 from holter.errors import SettingsError, UnknownNameError
-from holter.settings import Settings, find_settings, read_settings
+from holter.findings.diagnosis import diagnose
+from holter.findings.finding import Finding, Severity
+from holter.runs.canonical import canonical
+from holter.settings import AlertSettings, Settings, find_settings, read_settings, settings_of_run
+
+from .runs.logs import log_of
 
 
 def write(folder: Path, text: str, name: str = "holter.toml") -> Path:
@@ -89,3 +94,71 @@ def test_limits_reach_the_detector():
 def test_names_and_limits_that_do_not_exist_are_refused(settings, error):
     with pytest.raises(error):
         choose(settings)
+
+
+def test_a_rule_is_lowered_with_the_reason_in_the_finding(tmp_path: Path):
+    path = tmp_path / "holter.toml"
+    path.write_text('[severity]\n"kl-nonzero-*" = { level = "info", reason = "the reference is a teacher" }\n')
+    found = _at_start(read_settings(path))
+    assert found.severity is Severity.INFO
+    assert found.title.endswith("[lowered from critical to info by the settings: the reference is a teacher]")
+
+
+def test_a_rule_is_raised_while_it_holds(tmp_path: Path):
+    path = tmp_path / "holter.toml"
+    path.write_text('[severity]\nkl-nonzero-at-start = { level = "critical", reason = "references must agree" }\n')
+    assert _at_start(read_settings(path), kl=0.5).severity is Severity.CRITICAL
+    assert _at_start(Settings(), kl=0.5).severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    "said",
+    ['kl-spike = "info"', 'kl-spike = { level = "info" }', 'kl-spike = { level = "low", reason = "why" }'],
+)
+def test_a_changed_severity_needs_a_level_and_a_reason(tmp_path: Path, said: str):
+    path = tmp_path / "holter.toml"
+    path.write_text(f"[severity]\n{said}\n")
+    with pytest.raises(SettingsError, match=r"a level .* and a reason"):
+        read_settings(path)
+
+
+def test_a_file_in_the_folder_of_a_run_adds_to_the_settings_of_the_project(tmp_path: Path):
+    project = Settings(ignore={"kl-spike": "known"}, limits={"kl-runaway": {"z": 9.0}})
+    (tmp_path / "holter.toml").write_text(
+        '[ignore]\nno-learning = "a smoke test"\n\n[detectors.kl-runaway]\nratio = 2.0\n'
+    )
+    both = settings_of_run(project, tmp_path)
+    assert both.ignore == {"kl-spike": "known", "no-learning": "a smoke test"}
+    assert both.limits == {"kl-runaway": {"z": 9.0, "ratio": 2.0}}
+    assert settings_of_run(project, tmp_path / "elsewhere" / "log.jsonl") == project
+
+
+def _at_start(settings: Settings, kl: float = 9.0) -> Finding:
+    rows = [{"step": 1, "kl": kl, "reward": 0.1}]
+    run = canonical(log_of(rows), speaks="holter")[0]
+    return next(f for f in diagnose(run, settings).findings if f.detector == "kl-nonzero-at-start")
+
+
+def test_settings_say_what_people_hear_of(tmp_path):
+    (tmp_path / "holter.toml").write_text('[alerts]\nfloor = "critical"\ncool-down = 3600\nquiet-rows = 0\n')
+    assert find_settings(tmp_path).alerts == AlertSettings("critical", 3600.0, 0)
+    assert AlertSettings() == Settings().alerts
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('alerts = "all"', "must be a table"),
+        ('[alerts]\nflor = "info"', "no setting 'flor'"),
+        ('[alerts]\nfloor = "never"', "floor is 'never'"),
+        ("[alerts]\ncool-down = -1", "cool-down must be a number of seconds"),
+        ("[alerts]\ncool-down = nan", "cool-down must be a number of seconds"),
+        ("[alerts]\nquiet-rows = 1.5", "quiet-rows must be a number of rows"),
+        ("[alerts]\nquiet-rows = true", "quiet-rows must be a number of rows"),
+    ],
+)
+def test_a_wrong_setting_of_alerts_is_named_with_its_file(tmp_path, text, why):
+    (tmp_path / "holter.toml").write_text(text)
+    with pytest.raises(SettingsError, match=why) as error:
+        find_settings(tmp_path)
+    assert "holter.toml" in str(error.value)

@@ -62,25 +62,32 @@ def command(
     A LOG is a file, a folder, a pattern, or - for standard input: JSON lines, CSV, trainer_state.json, TensorBoard event
     files, a table pasted as text.
     """
-    from holter.findings.diagnosis import diagnose
-    from holter.runs.load import load
-
-    settings = read_settings(config) if config else find_settings(Path.cwd())
-    settings = _overridden(settings, fail_on, select, ignore, eval_size)
-    loaded = load(logs, speaks=speaks)
-    runs = [
-        replace(r, config={**r.config, "eval_size": settings.eval_size}) if settings.eval_size else r
-        for r in loaded.runs
-    ]
-    diagnoses = [diagnose(run, settings) for run in runs]
-    _print(diagnoses, loaded.refused, form, verbose=verbose)
+    settings = chosen_settings(config, fail_on, select, ignore, eval_size)
+    diagnoses, refused = diagnosed(logs, settings, speaks)
+    _print(diagnoses, refused, form, verbose=verbose)
     raise SystemExit(_exit_code(diagnoses, settings.fail_on))
 
 
-def _overridden(
-    settings: Settings, fail_on: str | None, select: tuple[str, ...], ignore: tuple[str, ...], eval_size: int | None
+def diagnosed(
+    logs: Sequence[str], settings: Settings, speaks: str | None
+) -> tuple[list[Diagnosis], tuple[Skipped, ...]]:
+    """The diagnoses of the runs in some logs, and what could not be read."""
+    from holter.findings.diagnosis import diagnose_in_place
+    from holter.runs.load import load
+
+    loaded = load(logs, speaks=speaks)
+    return [diagnose_in_place(run, settings) for run in loaded.runs], loaded.refused
+
+
+def chosen_settings(
+    config: Path | None,
+    fail_on: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    eval_size: int | None,
 ) -> Settings:
     """The settings file's word, unless the command line says otherwise."""
+    settings = read_settings(config) if config else find_settings(Path.cwd())
     ignored = dict(settings.ignore)
     for each in ignore:
         name, _, reason = each.partition("=")

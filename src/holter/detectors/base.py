@@ -132,7 +132,7 @@ class Detector:
             last_step=float(run.steps[last]),
             onset=(float(run.steps[low]), float(run.steps[high])),
             raised_step=float(run.steps[first if raised is None else raised]),
-            active=last == len(run) - 1 if active is None else active,
+            active=bool(last == len(run) - 1 if active is None else active),
             evidence=tuple(evidence),
             advice=tuple(advice),
             alternatives=tuple(alternatives),

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holter.detectors.registry import all_detectors
 from holter.errors import SettingsError, UnknownNameError
+from holter.findings.finding import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from holter.detectors.base import Detector
-    from holter.settings import Settings
+    from holter.findings.finding import Finding
+    from holter.settings import Judgement, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +26,24 @@ class Chosen:
     Attributes:
         detectors: In the order of their codes, with the limits of the settings.
         ignored: Reason by name of the detectors that the settings leave out; printed with the result.
+        judged: Severity by name of the detectors that the settings raise or lower, with the reason.
     """
 
     detectors: tuple[Detector, ...]
     ignored: Mapping[str, str]
+    judged: Mapping[str, Judgement] = field(default_factory=dict)
+
+    def judge(self, finding: Finding) -> Finding:
+        """The finding with the severity that the settings give it. Only what still holds is raised."""
+        judged = self.judged.get(finding.detector)
+        if judged is None:
+            return finding
+        level = Severity[judged.level.upper()]
+        if level == finding.severity or (level > finding.severity and not finding.active):
+            return finding
+        verb = "raised" if level > finding.severity else "lowered"
+        said = f"{finding.title} [{verb} from {finding.severity} to {level} by the settings: {judged.reason}]"
+        return dataclasses.replace(finding, severity=level, title=said)
 
 
 def choose(settings: Settings) -> Chosen:
@@ -41,6 +57,9 @@ def choose(settings: Settings) -> Chosen:
     ignored: dict[str, str] = {}
     for pattern, reason in settings.ignore.items():
         ignored |= dict.fromkeys(_matching([pattern]), reason)
+    judged: dict[str, Judgement] = {}
+    for pattern, judgement in settings.severity.items():
+        judged |= dict.fromkeys(_matching([pattern]), judgement)
     for name in settings.limits:
         if name not in all_detectors():
             raise UnknownNameError.of("detector", name, all_detectors())
@@ -49,7 +68,7 @@ def choose(settings: Settings) -> Chosen:
         for n in selected
         if n not in ignored
     ]
-    return Chosen(tuple(made), {n: r for n, r in ignored.items() if n in selected})
+    return Chosen(tuple(made), {n: r for n, r in ignored.items() if n in selected}, judged)
 
 
 def _matching(patterns: Iterable[str]) -> list[str]:

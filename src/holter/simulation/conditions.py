@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+HORIZON = 10_000.0
+"""Horizon of an adaptive KL coefficient in episodes, as Ziegler et al. (2019) have it."""
+QUICK_HORIZON = 1_000.0
+"""One in which the coefficient can double within some fifty updates."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
     """Parameters of a healthy run.
@@ -30,6 +36,7 @@ class Conditions:
         dips: Passing falls of the reward.
         beta: KL coefficient; 0 logs no KL (GRPO).
         target: KL target in nats/sequence of an adaptive coefficient; None keeps it fixed.
+        horizon: Episodes in which that coefficient can change by a fifth.
         drift: KL at the end, nats/token.
         convexity: KL grows as this power of progress in steps; below 1 it saturates.
         entropy: At the beginning, nats/token.
@@ -52,6 +59,7 @@ class Conditions:
         every: Optimizer steps a logged row; rows are means over them.
         smoothing: Weight of the past in an exponentially smoothed log; 0 logs raw values.
         resumes: Number of times that the run was resumed from an earlier step.
+        instrumented: Whether what TRL does not log is logged as well: sampler against trainer, advantages, unscored rewards.
         rows: Length that the family asks for; None leaves it to the caller.
     """
 
@@ -65,6 +73,7 @@ class Conditions:
     dips: int = 0
     beta: float = 0.04
     target: float | None = None
+    horizon: float = HORIZON
     drift: float = 0.1
     convexity: float = 1.7
     entropy: float = 1.2
@@ -87,6 +96,7 @@ class Conditions:
     every: int = 1
     smoothing: float = 0.0
     resumes: int = 0
+    instrumented: bool = False
     rows: int | None = None
 
 
@@ -146,5 +156,14 @@ FAMILIES: Mapping[str, Callable[[np.random.Generator], Conditions]] = {
     ),
     "base-model": lambda rng: replace(_drawn(rng), unstopped=float(rng.uniform(0.3, 0.7))),
     "off-policy": lambda rng: replace(_drawn(rng), iterations=int(rng.choice([2, 4]))),
+    "instrumented": lambda rng: replace(
+        _drawn(rng),
+        instrumented=True,
+        evaluate=10,
+        growth=1.0,
+        target=6.0,
+        horizon=QUICK_HORIZON,
+        beta=float(rng.uniform(0.02, 0.2)),
+    ),
 }
 """Families by name. ``plain`` stands for an ordinary run."""

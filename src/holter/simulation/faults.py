@@ -1,55 +1,23 @@
-"""Faults: what each bends, and which detectors name it rightly. A new fault is one more entry of the table.
-
-A fault has an onset and a speed. Its weight is 0 before the onset and then 1 at once (a jump), or rises to 1 over some
-rows (a ramp); what it does to the curves is a function of that weight and of the steps since the onset.
-"""
+"""Faults: what each bends, and which detectors name it rightly. A new fault is one more entry of the table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
+from holter.simulation import effects
+from holter.simulation.conditions import QUICK_HORIZON
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    import numpy as np
 
     from holter.simulation.conditions import Conditions
+    from holter.simulation.course import Course
     from holter.simulation.latent import Latent
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Course:
-    """How a fault unfolds.
-
-    Attributes:
-        onset: First step that it touches.
-        weight: 0 before the onset, 1 when it is fully there. Shape ``(n,)``.
-        since: Steps since the onset, 0 before. Shape ``(n,)``.
-        ramp: Steps that it takes to be fully there; 0 for a jump.
-    """
-
-    onset: int
-    weight: NDArray[np.float64]
-    since: NDArray[np.float64]
-    ramp: int
-
-    @classmethod
-    def of(cls, n: int, onset: int, ramp: int) -> Course:
-        """The course of a fault in a run of `n` steps."""
-        since = np.maximum(np.arange(n) - onset, 0).astype(np.float64)
-        after = np.arange(n) >= onset
-        weight = np.where(after, 1.0 if ramp <= 0 else np.minimum((since + 1) / ramp, 1.0), 0.0)
-        return cls(onset, weight, since, ramp)
-
-    def doubling(self, steps: float, most: float) -> NDArray[np.float64]:
-        """A factor that doubles every so many steps after the onset, up to 2 ** `most`."""
-        after = self.weight > 0
-        return np.where(after, 2.0 ** np.minimum(self.since / max(steps, 0.5), most), 1.0)
-
-
-Apply = Callable[["Latent", Course, "Conditions", np.random.Generator], None]
+Apply = Callable[["Latent", "Course", "Conditions", "np.random.Generator"], None]
+Condition = Callable[["Conditions"], "Conditions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +31,7 @@ class Fault:
         algorithms: Algorithms in which it can be planted.
         from_start: Whether it has no onset: it is there from the first step on.
         ramp: Steps until it is fully there, unless the caller says; a share of the rows that are left.
+        under: What else has to be true of a run for the fault to happen or to be seen.
     """
 
     says: str
@@ -71,276 +40,261 @@ class Fault:
     algorithms: tuple[str, ...] = ("ppo", "grpo")
     from_start: bool = False
     ramp: float = 0.0
+    under: Condition = field(default=lambda conditions: conditions)
 
 
-def _kl_explosion(x: Latent, course: Course, conditions: Conditions, _rng: np.random.Generator) -> None:
-    speed = max(3.0, (course.ramp or 8) / 4)
-    grows = course.doubling(speed, 6)
-    level = max(float(x.drift[course.onset]), np.sqrt(conditions.drift) / 3)
-    x.drift = np.minimum(np.where(course.weight > 0, np.maximum(x.drift, level) * grows, x.drift), 3.0)
-    x.update *= np.minimum(grows, 8.0)
-    x.gradient *= np.minimum(grows, 10.0)
-    far = np.clip((x.drift**2 - 0.5) / 3.0, 0, 1)
-    loss = far * (x.paid - conditions.start + 0.8 * conditions.gain)
-    x.paid, x.skill = x.paid - loss, x.skill - loss
-    x.length *= 1 + 2 * far
-    x.critic *= 1 + 4 * far
+def _with_kl(conditions: Conditions) -> Conditions:
+    return conditions if conditions.beta else replace(conditions, beta=0.04)
 
 
-def _kl_drift(x: Latent, course: Course, _conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.drift *= np.sqrt(1 + course.weight * 5)
-
-
-def _reward_hacking(x: Latent, course: Course, conditions: Conditions, rng: np.random.Generator) -> None:
-    x.paid = x.paid + course.weight * 0.6 * (
-        0.98 - x.paid if conditions.start + conditions.gain <= 1 else conditions.gain
+def _evaluated(conditions: Conditions) -> Conditions:
+    return (
+        conditions if conditions.evaluate else replace(conditions, evaluate=10 if (conditions.rows or 60) >= 60 else 5)
     )
-    x.skill = x.skill - course.weight * (x.skill - 0.4 * conditions.start)
-    x.drift = x.drift * np.sqrt(1 + course.weight * float(rng.uniform(2, 8)))
-    x.length *= 1 + course.weight * float(rng.uniform(0, 0.6))
-    x.entropy *= 1 - 0.3 * course.weight
 
 
-def _reward_collapse(x: Latent, course: Course, conditions: Conditions, rng: np.random.Generator) -> None:
-    lost = course.weight * float(rng.uniform(0.7, 1.0)) * (x.paid - 0.5 * conditions.start)
-    x.paid, x.skill = x.paid - lost, x.skill - lost
+def _instrumented(conditions: Conditions) -> Conditions:
+    return replace(conditions, instrumented=True)
 
 
-def _no_learning(x: Latent, _course: Course, conditions: Conditions, rng: np.random.Generator) -> None:
-    x.paid, x.skill = np.full(len(x), conditions.start), np.full(len(x), conditions.start)
-    x.drift *= float(rng.choice([0.05, 0.3, 1.0]))
-    x.entropy = np.full(len(x), conditions.entropy)
-
-
-def _frozen(x: Latent, course: Course, conditions: Conditions, rng: np.random.Generator) -> None:
-    _no_learning(x, course, conditions, rng)
-    x.drift[:] = 0.0
-    x.update[:] = 0.0
-    x.rate[:] = 0.0
-
-
-def _entropy_collapse(x: Latent, course: Course, conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.entropy /= course.doubling(max(2.0, (course.ramp or 12) / 6), 7)
-    gone = 1 - np.clip(x.entropy / (0.3 * conditions.entropy), 0, 1)
-    stalls = np.where(course.weight > 0, x.paid[course.onset], x.paid)
-    x.paid, x.skill = stalls - 0.1 * conditions.gain * gone, stalls - 0.2 * conditions.gain * gone
-    x.copies = np.maximum(x.copies, 0.95 * gone)
-
-
-def _entropy_explosion(x: Latent, course: Course, conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.entropy = np.minimum(x.entropy * course.doubling(max(2.0, (course.ramp or 12) / 3), 3), 9.0)
-    garbled = np.clip(x.entropy / conditions.entropy - 1.5, 0, 2) / 2
-    lost = garbled * (x.paid - 0.5 * conditions.start)
-    x.paid, x.skill = x.paid - lost, x.skill - lost
-    x.length *= 1 + garbled
-
-
-def _value_divergence(x: Latent, course: Course, _conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.critic *= course.doubling(max(3.0, (course.ramp or 20) / 5), 8)
-
-
-def _ratio_explosion(x: Latent, course: Course, conditions: Conditions, rng: np.random.Generator) -> None:
-    x.offset = x.offset + course.weight * float(10 ** rng.uniform(0.5, 3))
-    x.update = np.where(course.weight > 0, np.maximum(x.update, 0.6) * (1 + course.weight), x.update)
-    lost = course.weight * 0.7 * (x.paid - 0.5 * conditions.start)
-    x.paid, x.skill = x.paid - lost, x.skill - lost
-
-
-def _large_updates(x: Latent, course: Course, _conditions: Conditions, rng: np.random.Generator) -> None:
-    x.update = x.update + course.weight * float(rng.uniform(0.5, 0.9))
-    x.drift = x.drift * (1 + course.weight)
-
-
-def _gradient_spikes(x: Latent, course: Course, _conditions: Conditions, rng: np.random.Generator) -> None:
-    hits = (rng.random(len(x)) < 0.12) & (course.weight > 0)
-    hits[course.onset] = True
-    x.spikes = np.where(hits, rng.uniform(15, 120, size=len(x)), x.spikes)
-
-
-def _gradient_growth(x: Latent, course: Course, _conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.gradient *= course.doubling(max(4.0, (course.ramp or 30) / 4), 6)
-
-
-def _not_finite(x: Latent, course: Course, _conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.broken = course.onset
-
-
-def _masked(x: Latent, course: Course, _conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.broken = course.onset
-    x.notes["masked"] = 1.0
-    x.paid[course.onset :] = x.paid[course.onset]
-    x.skill[course.onset :] = x.skill[course.onset]
-
-
-def _truncation(x: Latent, course: Course, conditions: Conditions, rng: np.random.Generator) -> None:
-    x.unstopped = np.maximum(x.unstopped, course.weight * float(rng.uniform(0.6, 0.95)))
-    lost = course.weight * 0.6 * (x.paid - 0.3 * conditions.start)
-    x.paid, x.skill = x.paid - lost, x.skill - lost
-
-
-def _no_eos(x: Latent, _course: Course, conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.unstopped[:] = 1.0
-    x.paid[:] = 0.3 * conditions.start
-    x.skill[:] = 0.3 * conditions.start
-
-
-def _length_explosion(x: Latent, course: Course, conditions: Conditions, rng: np.random.Generator) -> None:
-    x.length *= 1 + course.weight * float(rng.uniform(0.9, 1.4)) * conditions.limit
-    x.paid = np.where(course.weight > 0, x.paid[course.onset] + 0.1 * conditions.gain * course.weight, x.paid)
-
-
-def _length_collapse(x: Latent, course: Course, conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.length = np.maximum(x.length * (1 - 0.97 * course.weight), 2.0)
-    lost = course.weight * (x.paid - 0.3 * conditions.start)
-    x.paid, x.skill = x.paid - lost, x.skill - lost
-
-
-def _zero_variance(x: Latent, course: Course, _conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.copies = np.maximum(x.copies, 0.97 * course.weight)
-    x.paid = x.paid * (1 - course.weight) + 0.01 * course.weight
-    x.skill = x.skill * (1 - course.weight) + 0.01 * course.weight
-
-
-def _negative_kl(x: Latent, course: Course, conditions: Conditions, rng: np.random.Generator) -> None:
-    x.sampler_bias -= course.weight * (x.kl + float(rng.uniform(1.5, 6)) / conditions.length)
-
-
-def _judge_outage(x: Latent, course: Course, _conditions: Conditions, rng: np.random.Generator) -> None:
-    x.outage = np.where(course.weight > 0, float(rng.choice([0.0, 0.5])), x.outage)
-
-
-def _rescaled(x: Latent, course: Course, _conditions: Conditions, rng: np.random.Generator) -> None:
-    x.scale *= np.where(course.weight > 0, float(rng.choice([5.0, 10.0])), 1.0)
-
-
-def _slow_down(x: Latent, course: Course, _conditions: Conditions, _rng: np.random.Generator) -> None:
-    x.pace *= 1 + 6 * course.weight
+def _controlled(conditions: Conditions) -> Conditions:
+    """An adaptive coefficient that is fast enough to climb within the run."""
+    return replace(_instrumented(_with_kl(conditions)), target=conditions.target or 6.0, horizon=QUICK_HORIZON)
 
 
 FAULTS: Mapping[str, Fault] = {
     "kl-explosion": Fault(
         "the policy runs away from the reference; reward, length and critic follow",
-        _kl_explosion,
+        effects.kl_explosion,
         ("kl-runaway", "kl-above-budget", "policy-divergence"),
         ramp=0.4,
+        under=_with_kl,
     ),
-    "kl-drift": Fault("the KL settles at six times its level", _kl_drift, ("kl-above-budget", "kl-runaway"), ramp=0.5),
+    "kl-drift": Fault(
+        "the KL settles far away, at six times its level or more, and buys no reward",
+        effects.kl_drift,
+        ("kl-above-budget", "kl-runaway", "kl-bought-nothing"),
+        ramp=0.5,
+        under=_with_kl,
+    ),
     "reward-hacking": Fault(
         "the reward goes on rising while the held-out score falls",
-        _reward_hacking,
+        effects.reward_hacking,
         ("reward-hacking", "eval-declines", "train-eval-gap"),
         ramp=0.6,
+        under=_evaluated,
     ),
     "reward-collapse": Fault(
         "the reward falls back to where it began",
-        _reward_collapse,
+        effects.reward_collapse,
         ("reward-collapse", "reward-decline", "policy-divergence"),
         ramp=0.15,
     ),
-    "no-learning": Fault("nothing is learned", _no_learning, ("no-learning", "policy-not-updating"), from_start=True),
+    "no-learning": Fault(
+        "nothing is learned", effects.no_learning, ("no-learning", "policy-not-updating"), from_start=True
+    ),
     "frozen": Fault(
         "the learning rate is 0 and the policy never moves",
-        _frozen,
+        effects.frozen,
         ("lr-zero", "policy-not-updating", "no-learning"),
         from_start=True,
     ),
     "entropy-collapse": Fault(
-        "one answer is left", _entropy_collapse, ("entropy-collapse", "policy-divergence"), ramp=0.3
+        "one answer is left", effects.entropy_collapse, ("entropy-collapse", "policy-divergence"), ramp=0.3
     ),
     "entropy-explosion": Fault(
-        "completions turn to noise", _entropy_explosion, ("entropy-explosion", "policy-divergence"), ramp=0.3
+        "completions turn to noise", effects.entropy_explosion, ("entropy-explosion", "policy-divergence"), ramp=0.3
     ),
     "value-divergence": Fault(
         "the value loss grows without bound",
-        _value_divergence,
+        effects.value_divergence,
         ("value-loss-diverges", "critic-useless"),
         algorithms=("ppo",),
         ramp=0.4,
     ),
     "ratio-explosion": Fault(
         "the mean ratio leaves 1 by orders of magnitude",
-        _ratio_explosion,
+        effects.ratio_explosion,
         ("ratio-off-one", "policy-update-too-large", "policy-divergence"),
         algorithms=("ppo",),
         ramp=0.1,
     ),
     "large-updates": Fault(
         "updates get so large that a third of the tokens is clipped",
-        _large_updates,
+        effects.large_updates,
         ("policy-update-too-large", "clip-fraction-high", "policy-divergence"),
         algorithms=("ppo",),
     ),
     "gradient-spikes": Fault(
         "single gradient norms of 15 to 120 times the usual",
-        _gradient_spikes,
+        effects.gradient_spikes,
         ("gradient-spikes", "policy-divergence"),
         algorithms=("grpo",),
     ),
     "gradient-growth": Fault(
-        "the gradient norm doubles again and again",
-        _gradient_growth,
+        "the gradient norm doubles again and again, and the reward suffers",
+        effects.gradient_growth,
         ("gradient-growth", "gradient-spikes", "policy-divergence"),
         algorithms=("grpo",),
         ramp=0.5,
     ),
-    "nan": Fault("losses and norms are not numbers any more", _not_finite, ("not-finite", "critic-not-finite")),
+    "nan": Fault("losses and norms are not numbers any more", effects.not_finite, ("not-finite", "critic-not-finite")),
     "masked-nan": Fault(
         "a loss that is not a number is logged as 0.0, the gradient norm is NaN and the KL null",
-        _masked,
+        effects.masked,
         ("masked-nan", "not-finite"),
         algorithms=("grpo",),
     ),
     "truncation": Fault(
         "completions stop stopping and run into the limit",
-        _truncation,
+        effects.truncation,
         ("truncation", "no-eos", "eos-falling", "length-explosion"),
         ramp=0.3,
     ),
     "no-eos": Fault(
         "no completion contains EOS, from the first step on",
-        _no_eos,
+        effects.no_eos,
         ("no-eos", "truncation"),
         from_start=True,
     ),
     "length-explosion": Fault(
         "completions grow into the limit and the reward stands still",
-        _length_explosion,
+        effects.length_explosion,
         ("length-explosion", "truncation"),
         algorithms=("grpo",),
         ramp=0.6,
     ),
     "length-collapse": Fault(
-        "completions shrink to two tokens", _length_collapse, ("length-collapse",), algorithms=("grpo",), ramp=0.2
+        "completions shrink to two tokens",
+        effects.length_collapse,
+        ("length-collapse",),
+        algorithms=("grpo",),
+        ramp=0.2,
     ),
     "zero-variance": Fault(
         "nearly every group gets the same reward",
-        _zero_variance,
+        effects.zero_variance,
         ("zero-variance-groups", "zero-reward", "reward-frozen"),
         algorithms=("grpo",),
         ramp=0.3,
     ),
     "negative-kl": Fault(
         "samples do not come from the policy: the k1 estimate is below 0",
-        _negative_kl,
+        effects.negative_kl,
         ("kl-negative", "impossible-value"),
         algorithms=("ppo",),
+        under=_with_kl,
     ),
     "judge-outage": Fault(
         "the reward service answers with one constant",
-        _judge_outage,
+        effects.judge_outage,
         ("judge-outage", "reward-collapse", "zero-variance-groups", "reward-frozen"),
     ),
     "reward-rescaled": Fault(
         "rewards are multiplied by 5 or 10 in mid-run",
-        _rescaled,
+        effects.rescaled,
         ("reward-scale-shift", "value-loss-diverges"),
     ),
     "slow-down": Fault(
         "steps take seven times as long at the same length",
-        _slow_down,
+        effects.slow_down,
         ("throughput-rot", "stalled-run"),
         algorithms=("grpo",),
         ramp=0.4,
+    ),
+    "sampler-mismatch": Fault(
+        "the sampler's weights are not the trainer's any more",
+        effects.sampler_mismatch,
+        ("sampler-mismatch",),
+        algorithms=("grpo",),
+        ramp=0.3,
+        under=_instrumented,
+    ),
+    "other-numerics": Fault(
+        "sampler and trainer compute differently, from the first step on",
+        effects.other_numerics,
+        ("sampler-mismatch",),
+        algorithms=("grpo",),
+        from_start=True,
+        under=_instrumented,
+    ),
+    "reference-swapped": Fault(
+        "the KL is measured against another model from one step on",
+        effects.reference_swapped,
+        ("kl-runaway", "kl-above-budget", "kl-spike"),
+        under=_with_kl,
+    ),
+    "other-reference": Fault(
+        "the policy does not start as the reference",
+        effects.other_reference,
+        ("kl-nonzero-at-start", "kl-above-budget"),
+        from_start=True,
+        under=_with_kl,
+    ),
+    "stale-rollouts": Fault(
+        "completions come from a policy of many updates ago",
+        effects.stale_rollouts,
+        ("policy-update-too-large", "clip-fraction-high", "ratio-off-one", "policy-divergence", "sampler-mismatch"),
+        ramp=0.3,
+    ),
+    "rate-jump": Fault(
+        "the learning rate jumps to 10 or 40 times what it was",
+        effects.rate_jump,
+        ("lr-schedule-fault", "kl-runaway", "policy-update-too-large", "policy-divergence", "reward-collapse"),
+    ),
+    "kl-for-nothing": Fault(
+        "the policy leaves the reference and the reward stays where it began",
+        effects.kl_for_nothing,
+        ("kl-bought-nothing", "kl-above-budget", "kl-runaway", "no-learning"),
+        from_start=True,
+        under=_with_kl,
+    ),
+    "controller-saturated": Fault(
+        "the adaptive KL coefficient climbs and climbs, and the KL stays far above its target",
+        effects.controller_saturated,
+        ("kl-controller-saturated", "kl-above-budget", "kl-runaway"),
+        algorithms=("ppo",),
+        ramp=0.1,
+        under=_controlled,
+    ),
+    "duplicates": Fault(
+        "all completions of a prompt are the same",
+        effects.duplicates,
+        ("duplicate-completions", "zero-variance-groups", "gradient-zero"),
+        algorithms=("grpo",),
+    ),
+    "unscored": Fault(
+        "a reward function gives no number for some completions",
+        effects.unscored,
+        ("unscored-rewards", "reward-not-finite"),
+        under=_instrumented,
+    ),
+    "first-ratio": Fault(
+        "the mean ratio is off 1 before the first update",
+        effects.first_ratio,
+        ("ratio-off-one-at-first-step", "ratio-off-one", "policy-update-too-large"),
+        algorithms=("ppo",),
+        from_start=True,
+    ),
+    "huge-advantages": Fault(
+        "advantages are far larger than normalised ones can be",
+        effects.huge_advantages,
+        ("advantage-too-large", "gradient-growth", "gradient-spikes"),
+        algorithms=("grpo",),
+        ramp=0.1,
+        under=_instrumented,
+    ),
+    "huge-rewards": Fault(
+        "rewards are hundreds of times too large, from the first step on",
+        effects.huge_rewards,
+        ("reward-scale-large",),
+        from_start=True,
+    ),
+    "two-writers": Fault(
+        "two processes log the same steps into one file",
+        effects.two_writers,
+        ("steps-repeat",),
+        from_start=True,
     ),
 }
 """Faults by name."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.simulation import instruments
 from holter.simulation.completions import agreement, lengths, normal_tail
 from holter.simulation.noise import heavy, lognormal, mean_of_batch, share_of
 
@@ -57,6 +58,9 @@ def columns(rng: np.random.Generator, x: Latent, conditions: Conditions) -> dict
     out["entropy"] = x.entropy * lognormal(rng, n, 0.03, conditions.rho)
     out.update(_clipping(rng, x, conditions))
     out["step_time"] = (3 + 0.02 * length.mean) * x.pace * lognormal(rng, n, 0.06)
+    if conditions.instrumented:
+        out.update(instruments.columns(rng, x, conditions, length, size))
+        out.update(instruments.sampling(rng, x))
     _break(x, out)
     return out
 
@@ -87,10 +91,11 @@ def _rewards(rng: np.random.Generator, x: Latent, conditions: Conditions, size: 
 
 
 def _clipping(rng: np.random.Generator, x: Latent, conditions: Conditions) -> dict[str, NDArray[np.float64]]:
-    """Nothing is clipped when a batch is used once; with several iterations all but the first of them can."""
+    """Nothing is clipped when a fresh batch is used once; with several iterations all but the first of them can."""
     n = len(x)
-    again = (np.arange(n) % conditions.iterations != 0).astype(np.float64)
-    tails = normal_tail(0.2 / np.maximum(x.update, 1e-6)) * again
+    again = np.arange(n) % conditions.iterations != 0
+    spread = np.sqrt(np.where(again, x.update, 0.0) ** 2 + x.stale**2)
+    tails = np.where(spread > 0, normal_tail(0.2 / np.maximum(spread, 1e-6)), 0.0)
     low = np.clip(tails * lognormal(rng, n, 0.3), 0, 0.5)
     high = np.clip(tails * lognormal(rng, n, 0.3), 0, 0.5)
     return {

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LENGTH_SPREAD = 0.45
 """Standard deviation of the logarithm of completion lengths within a batch."""
+MISMATCH = 0.008
+"""Difference of log-probabilities that two engines of the same weights and precision show, nats/token."""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,6 +45,10 @@ class Latent:
         pace: Factor on the wall time of a token.
         rate: Learning rate.
         sampler_bias: Added to the k1 estimate of the KL, nats/token: samples that are not the policy's.
+        mismatch: Mean absolute difference of the sampler's and the trainer's log-probabilities, nats/token.
+        stale: Spread of the log-ratio that comes from completions of an older policy, nats.
+        unscored: Share of rewards that are no number.
+        advantage: Factor on the largest advantage.
         broken: Step from which numbers are not finite; n where none are.
         spikes: Factor on single gradient norms.
     """
@@ -64,6 +70,10 @@ class Latent:
     rate: NDArray[np.float64]
     sampler_bias: NDArray[np.float64]
     spikes: NDArray[np.float64]
+    mismatch: NDArray[np.float64]
+    stale: NDArray[np.float64]
+    unscored: NDArray[np.float64]
+    advantage: NDArray[np.float64]
     broken: int
     notes: dict[str, float] = field(default_factory=dict)
 
@@ -106,6 +116,10 @@ def healthy(rng: np.random.Generator, n: int, conditions: Conditions) -> Latent:
         rate=_rate(t, conditions),
         sampler_bias=np.zeros(n),
         spikes=np.ones(n),
+        mismatch=np.full(n, MISMATCH),
+        stale=np.zeros(n),
+        unscored=np.zeros(n),
+        advantage=np.ones(n),
         broken=n,
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.simulation import instruments
 from holter.simulation.completions import lengths, normal_tail
 from holter.simulation.noise import autocorrelated, heavy, lognormal
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 BATCH = 64
 """Completions of one update."""
-HORIZON = 10_000
-"""Episodes in which an adaptive KL coefficient can change by a fifth (Ziegler et al., 2019)."""
 SPREAD = 1.5
 """Standard deviation of the scores of a batch, in reward units."""
 
@@ -31,7 +30,7 @@ def configuration(conditions: Conditions) -> dict[str, object]:
         "cliprange": 0.2,
         "learning_rate": conditions.learning_rate,
         "batch_size": BATCH,
-        **({"kl_target": conditions.target, "horizon": HORIZON} if conditions.target is not None else {}),
+        **({"kl_target": conditions.target, "horizon": conditions.horizon} if conditions.target is not None else {}),
     }
 
 
@@ -44,7 +43,8 @@ def columns(rng: np.random.Generator, x: Latent, conditions: Conditions) -> dict
     scores = x.scale * SPREAD * (4 * x.paid - 1.2)
     scores = scores + x.scale * SPREAD * conditions.noise * autocorrelated(rng, n, conditions.rho) / np.sqrt(BATCH)
     scores = np.where(np.isfinite(x.outage), x.outage, scores)
-    tails = normal_tail(0.2 / np.maximum(x.update, 1e-6))
+    update = np.sqrt(x.update**2 + x.stale**2)
+    tails = normal_tail(0.2 / np.maximum(update, 1e-6))
     out = {
         "eps": np.floor(BATCH / (2 + 0.01 * length.mean) / x.pace),
         "objective/kl": kl,
@@ -52,18 +52,23 @@ def columns(rng: np.random.Generator, x: Latent, conditions: Conditions) -> dict
         "objective/non_score_reward": -coefficient * kl,
         "objective/rlhf_reward": scores - coefficient * kl,
         "objective/scores": scores,
-        "policy/approxkl_avg": x.update**2 / 2 * heavy(rng, n, 0.25),
+        "policy/approxkl_avg": update**2 / 2 * heavy(rng, n, 0.25),
         "policy/clipfrac_avg": np.clip(1.2 * tails * lognormal(rng, n, 0.25), 0, 1),
         "loss/policy_avg": (-0.004 + 0.008 * rng.normal(size=n)) * (1 + 5 * x.update),
         "loss/value_avg": x.critic * (SPREAD * x.scale) ** 2 * 0.4 * lognormal(rng, n, conditions.value_noise, 0.3),
         "val/clipfrac_avg": np.clip(0.03 * np.sqrt(x.critic) * lognormal(rng, n, 0.4), 0, 1),
         "policy/entropy_avg": x.entropy * lognormal(rng, n, 0.03, conditions.rho),
         "val/ratio": 1 + x.offset * heavy(rng, n, 0.4) + 0.05 * x.update * rng.normal(size=n),
-        "val/ratio_var": (0.02 * x.update**2 + 0.1 * x.offset**2) * heavy(rng, n, 0.5),
+        "val/ratio_var": (0.02 * update**2 + 0.1 * x.offset**2) * heavy(rng, n, 0.5),
         "val/num_eos_tokens": np.round((1 - length.cut) * BATCH),
         "lr": x.rate,
         "episode": BATCH * np.arange(1, n + 1, dtype=np.float64),
     }
+    if conditions.instrumented:
+        out.update(instruments.columns(rng, x, conditions, length, BATCH))
+        out["policy/kl_k1_avg"] = 0.02 * x.update * rng.normal(size=n)
+        if conditions.target is not None:
+            out["objective/kl_coef"] = coefficient
     _break(x, out)
     return out
 
@@ -81,7 +86,7 @@ def _coefficient(kl: NDArray[np.float64], conditions: Conditions) -> NDArray[np.
     if conditions.target is not None:
         for i in range(1, len(kl)):
             error = float(np.clip(kl[i - 1] / conditions.target - 1, -0.2, 0.2))
-            out[i] = out[i - 1] * (1 + error * BATCH / HORIZON)
+            out[i] = out[i - 1] * (1 + error * BATCH / conditions.horizon)
     return out
 
 

@@ -104,3 +104,8 @@ def resumed(first: list[Row], again: list[Row], rng: np.random.Generator, times:
         back = max(1, crash - int(rng.integers(2, 6)))
         out = [*out[:crash], *again[back:]]
     return out
+
+
+def doubled(one: list[Row], other: list[Row]) -> list[Row]:
+    """The rows of two processes that write into one log; the second logs every other row."""
+    return [row for i, pair in enumerate(zip(one, other, strict=False)) for row in pair[: 1 + i % 2]]

@@ -13,9 +13,10 @@ import numpy as np
 from holter.errors import UnknownNameError
 from holter.simulation import grpo, ppo
 from holter.simulation.conditions import FAMILIES
-from holter.simulation.faults import FAULTS, Course
+from holter.simulation.course import Course
+from holter.simulation.faults import FAULTS
 from holter.simulation.latent import healthy
-from holter.simulation.record import evaluations, merged, resumed
+from holter.simulation.record import doubled, evaluations, merged, resumed
 from holter.simulation.record import rows as rows_of
 
 if TYPE_CHECKING:
@@ -93,10 +94,8 @@ def simulate(
     salt = zlib.crc32(f"{algorithm}/{family}".encode())
     of_family, of_run, of_fault, rng = (np.random.default_rng([seed, salt, part]) for part in range(4))
     conditions = FAMILIES[family](of_family)
-    if fault == "reward-hacking" and not conditions.evaluate:
-        conditions = replace(conditions, evaluate=10 if rows >= 60 else 5)
-    if fault in ("kl-explosion", "kl-drift", "negative-kl") and not conditions.beta:
-        conditions = replace(conditions, beta=0.04)
+    if fault is not None:
+        conditions = FAULTS[fault].under(conditions)
     if algorithm == "ppo":
         conditions = replace(
             conditions, drift=min(conditions.drift, MOST_KL / conditions.length / max(conditions.growth, 1))
@@ -110,6 +109,8 @@ def simulate(
     if conditions.resumes:
         again = _logged(rng, trainer, latent, conditions, algorithm)
         logged = resumed(logged, again, rng, conditions.resumes)
+    if latent.notes.get("writers"):
+        logged = doubled(logged, _logged(rng, trainer, latent, conditions, algorithm))
     return Simulated(
         logged,
         {

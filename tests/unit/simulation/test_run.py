@@ -11,7 +11,8 @@ from holter.errors import UnknownNameError
 from holter.readers.base import Source
 from holter.runs.load import load_source
 from holter.simulation.conditions import FAMILIES
-from holter.simulation.faults import FAULTS, Course
+from holter.simulation.course import Course
+from holter.simulation.faults import FAULTS
 from holter.simulation.run import simulate
 
 PLANTED = [(a, f) for f, known in FAULTS.items() for a in known.algorithms]
@@ -27,8 +28,9 @@ def test_the_same_arguments_give_the_same_run_and_another_seed_another(algorithm
 
 @pytest.mark.parametrize(("algorithm", "fault"), [(a, f) for a, f in PLANTED if not FAULTS[f].from_start])
 def test_a_sick_run_is_its_healthy_twin_until_the_fault_begins(algorithm, fault):
-    sick = simulate(algorithm, fault, family="evaluated", onset=21, rows=60, seed=3)
-    twin = simulate(algorithm, family="evaluated", rows=60, seed=3)
+    # A family that meets what some faults ask for: everything is logged, and a coefficient follows a target.
+    sick = simulate(algorithm, fault, family="instrumented", onset=21, rows=60, seed=3)
+    twin = simulate(algorithm, family="instrumented", rows=60, seed=3)
     assert [r for r in sick.rows if r["step"] < 21] == [r for r in twin.rows if r["step"] < 21]
     assert repr([r for r in sick.rows if r["step"] >= 21]) != repr([r for r in twin.rows if r["step"] >= 21])
 
@@ -137,3 +139,32 @@ def test_a_fault_of_another_algorithm_and_an_onset_outside_the_run_are_refused()
         simulate("grpo", "value-divergence")
     with pytest.raises(ValueError, match="onset 50 is outside the run of 20 steps"):
         simulate("grpo", "nan", onset=50, rows=20)
+
+
+def test_two_writers_log_every_other_step_twice():
+    steps = [row["step"] for row in simulate("ppo", "two-writers", rows=8).rows]
+    assert steps == [1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8, 8]
+
+
+def test_an_instrumented_run_logs_what_trl_does_not():
+    made = simulate("grpo", family="instrumented", rows=30, seed=2)
+    row = made.rows[0]
+    assert row["reward/nan_fraction"] == 0
+    assert 0 < row["sampling/sampling_logp_difference/mean"] < 0.02
+    group = made.meta["config"]["num_generations"]
+    assert row["advantages/abs_max"] <= (group - 1) / math.sqrt(group)
+
+
+def test_an_adaptive_coefficient_climbs_while_the_kl_stays_above_its_target():
+    made = simulate("ppo", "controller-saturated", rows=120, onset=20, seed=1)
+    training = [row for row in made.rows if "objective/kl" in row]
+    assert training[-1]["objective/kl_coef"] > 3 * training[25]["objective/kl_coef"]
+    assert training[-1]["objective/kl"] > 2 * made.meta["config"]["kl_target"]
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "grpo"])
+def test_a_drift_is_planted_only_where_it_is_far(algorithm):
+    for seed in range(4):
+        made = simulate(algorithm, "kl-drift", rows=60, onset=20, ramp=0, seed=seed)
+        late = [row["objective/kl" if algorithm == "ppo" else "kl"] for row in made.rows[30:]]
+        assert min(late) > (20 if algorithm == "ppo" else 0.15)

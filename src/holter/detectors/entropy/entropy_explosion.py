@@ -6,8 +6,9 @@ fraction may fall meanwhile, so the usual alarms stay silent.
 
 ## When it fires
 The newest values lie `z` robust standard deviations and `ratio` times above the line through log values before, or are `lag`
-times their past median and a new high; and they rose by at least `shift` nats a token; and the reward does not rise. Clip-higher
-and entropy bonuses make entropy rise together with reward, which is information.
+times their past median and a new high; and they rose by at least `shift` nats a token; and the reward does not rise with it.
+Clip-higher and entropy bonuses make entropy rise together with reward, which is information, as long as it lasts: the first row
+at which the reward has not gained since the entropy rose makes it a warning.
 It is critical when length or truncation rise as well.
 
 ## What to do
@@ -33,17 +34,22 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.entropy.per_token import Entropy
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
 from holter.detectors.statistics.company import MOVES, company
-from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.episodes import episodes, onset, unexcused
 from holter.detectors.statistics.hold import hold
-from holter.detectors.statistics.progress import rises
+from holter.detectors.statistics.progress import RISES, Progress, rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from holter.findings.finding import Finding
-    from holter.runs.run import Run
+    from holter.runs.run import Run, Series
+
+SUDDEN = 10
+"""Rows after the beginning in which the reward's trend is that of the rows before."""
 
 ADVICE = (
     "Lower the learning rate, the upper clip bound or the entropy bonus.",
@@ -93,22 +99,25 @@ class EntropyExplosion(Detector):
             flags |= leaves_level(x, factor=self.lag, extreme=1.1)
         flags &= far
         flags[:20] = False
-        paid = rises(run.get("reward"), series.at)
+        progress = Progress.of(run)
         for episode in episodes(hold(flags, x)):
             k = episode.raised
             began, low, late = onset(np.log(x), k)
-            first, raised = int(series.at[began]), int(series.at[k])
-            others = company(run, max(first - 1, 0), raised, leave_out=("entropy",))
+            first, since = int(series.at[began]), max(int(series.at[began]) - 1, 0)
+            paid = self._paid(run, progress, series, began)
+            warned = unexcused(episode, paid)
+            raised = int(series.at[k if warned is None else warned])
+            others = company(run, since, raised, leave_out=("entropy",))
             longer = any(e.key.startswith("completions/") and e.values[-1] > e.values[0] for e in others)
             severity = Severity.CRITICAL if longer else Severity.WARNING
-            if paid[k] or not episode.active:
+            if warned is None or not episode.active:
                 severity = Severity.INFO
             yield self.finding(
                 severity,
                 Confidence.STRONG if others else Confidence.MODERATE,
                 f"{series.metric} rises from about {number(float(before[k]))} to "
                 f"{number(float(usual[episode.last]))} {entropy.unit}"
-                + (", and the reward rises too" if paid[k] else "")
+                + (", and the reward rises too" if warned is None else "")
                 + ("" if episode.active else "; it came back"),
                 run=run,
                 first=first,
@@ -126,5 +135,20 @@ class EntropyExplosion(Detector):
                 ],
                 advice=ADVICE,
                 alternatives=ALTERNATIVES,
-                against=["the reward rises"] if paid[k] else (),
+                against=["the reward rises"] if warned is None else (),
             )
+
+    def _paid(self, run: Run, progress: Progress | None, series: Series, began: int) -> NDArray[np.bool_]:
+        """Where the reward rises with the entropy. Shape ``(n,)``.
+
+        A trend that was there before says nothing of the first rows after a sudden rise: there the reward must have gained since.
+        """
+        out = np.zeros(len(series), bool)
+        if progress is None or began == 0:
+            return rises(run.get("reward"), series.at)
+        after = series.at[began:]
+        moved = progress.since(int(series.at[began - 1]), after)
+        gained = moved.z > RISES
+        trend = rises(run.get("reward"), after) & (np.arange(len(after)) >= SUDDEN) & (moved.z > -RISES)
+        out[began:] = gained | trend
+        return out

@@ -9,6 +9,8 @@ On the same test of the evidence as `reward-hacking` (rise-then-fall fits better
 `ratio` twice running, and `share` of the gain or `part` of the best level is lost; block means for dense evidence), when the
 reward has not risen by `rise` standard errors since the peak. The trained reward on held-out prompts counts here as well.
 With three to eight evaluations it reports a pattern when the score falls three times in a row and `agree` other signals moved.
+With two to eight it also reports a fall that no plausible number of items explains: a score within 0 to 1 that loses half of its
+best level or more, four standard errors of an evaluation on only `items` items, and is not back in the log's last evaluation.
 
 ## What to do
 - Go back to the checkpoint at the peak.
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
 WINDOW = 20
 """Values of the reward averaged before it is compared."""
 
+HALVED = 4.0
+"""Standard errors of a fall between two evaluations of `items` items; with eight there are few pairs to be fooled by."""
+
 ADVICE = (
     "Go back to the last checkpoint at or before {before}.",
     "See which signal moved first: KL, entropy and length tell a damaged policy from a slowly forgetting one.",
@@ -71,7 +76,7 @@ class EvalDeclines(Detector):
     code: ClassVar = "HLT342"
     since: ClassVar = "0.1"
     says: ClassVar = "the evaluation falls"
-    needs: ClassVar = (Need(concepts=(*SCORES, *SAME), points=3, split="any", log="an evaluation, from step 0 on"),)
+    needs: ClassVar = (Need(concepts=(*SCORES, *SAME), points=2, split="any", log="an evaluation, from step 0 on"),)
     uses: ClassVar = ("reward", *(m.concept for m in MOVES))
 
     ratio: float = limit(20.0, unit="likelihood ratio", help="needs a clearer fall", low=4.0)
@@ -80,12 +85,13 @@ class EvalDeclines(Detector):
     z: float = limit(6.0, unit="standard errors", help="dense evidence: needs a clearer fall", low=2.0)
     rise: float = limit(2.0, unit="standard errors", help="calls more runs unrewarded", low=0.0)
     agree: int = limit(2, unit="signals", help="short logs: more signals must agree", low=1)
+    items: int = limit(50, unit="items", help="short logs: takes evaluations to be larger, and finds more", low=10)
 
     def check(self, run: Run) -> Iterator[Finding | Unchecked]:
         """Every held-out score; falls that overlap are one finding."""
         progress = Progress.of(run)
         scores = [s.finite() for s in [*held_out(run), *(own for own, _ in own_evaluations(run))]]
-        scores = [s for s in scores if len(s) >= 3]
+        scores = [s for s in scores if len(s) >= 2]
         if not scores:
             yield self.unchecked("no held-out score in this log; log an evaluation, from step 0 on.", ["eval_score"])
             return
@@ -98,6 +104,7 @@ class EvalDeclines(Detector):
                 paid = bool(((later > fall.raised) & (later <= fall.last)).any())
                 found.append((int(score.at[fall.raised]), score, fall, paid))
         found.sort(key=lambda item: (item[0], item[1].key))
+        earliest = float(run.steps[found[0][0]]) if found else np.inf
         while found:
             _, score, fall, paid = found.pop(0)
             end = int(score.at[fall.last]) if fall.over else len(run)
@@ -105,8 +112,11 @@ class EvalDeclines(Detector):
             paid |= any(p for at, _, _, p in found if at <= end)
             found = [item for item in found if item[0] > end]
             yield self._finding(run, progress, score, fall, also, paid=paid)
-        for score in scores:
-            yield from self._short(run, progress, score)
+        short = [f for score in scores for f in self._short(run, progress, score)]
+        yield from short
+        halved = sorted((f for score in scores for f in self._halved(run, score)), key=lambda f: f.raised_step)[:1]
+        said = min([*(f.raised_step for f in short), earliest], default=earliest)
+        yield from (f for f in halved if f.raised_step < said)
 
     def _not_paid(self, progress: Progress | None, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Where the reward neither rose since the peak nor stands where an earlier rise had taken it."""
@@ -166,6 +176,49 @@ class EvalDeclines(Detector):
             advice=ADVICE,
             alternatives=ALTERNATIVES,
         )
+
+    def _halved(self, run: Run, score: Series) -> Iterator[Finding]:
+        """Two to eight evaluations: a share that loses half of its best or more, beyond the noise of the smallest evaluation."""
+        e = score.values
+        shares = np.logical_and.accumulate((e >= 0) & (e <= 1))
+        for k in range(1, min(len(e), 8)):
+            if not shares[k]:
+                return
+            peak = int(np.argmax(e[:k]))
+            best, now = float(e[peak]), float(e[k])
+            error = np.sqrt((best * (1 - best) + now * (1 - now)) / self.items)
+            if now > 0.5 * best or best - now < HALVED * error:
+                continue
+            back = np.flatnonzero(e[k + 1 :] > (best + now) / 2)
+            lasting = not len(back)
+            yield self.finding(
+                Severity.WARNING if lasting else Severity.INFO,
+                Confidence.PATTERN,
+                f"{score.metric} falls from {number(best)} to {number(now)}",
+                run=run,
+                first=int(score.at[peak + 1]),
+                last=len(run) - 1 if lasting else int(score.at[k + 1 + int(back[0])]),
+                raised=int(score.at[k]),
+                onset=(int(score.at[peak]), int(score.at[peak + 1])),
+                active=lasting,
+                evidence=[
+                    quote(
+                        score,
+                        [peak, k],
+                        f"{number((best - now) / error)} standard errors even if it were on {self.items} items only; the log "
+                        "does not tell its size",
+                    )
+                ],
+                advice=ADVICE,
+                alternatives=(
+                    *ALTERNATIVES,
+                    Alternative(
+                        says="completions are no longer parsed, or are empty",
+                        check="read twenty completions of both evaluations",
+                    ),
+                ),
+            )
+            return
 
     def _short(self, run: Run, progress: Progress | None, score: Series) -> Iterator[Finding]:
         """Three to eight evaluations: three falls in a row, and enough other signals that moved."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.detectors.base import number
-from holter.detectors.statistics.drawdown import falls_from_best
+from holter.detectors.evaluation.held_out import bare
+from holter.detectors.statistics.drawdown import best_at, falls_from_best
 from holter.detectors.statistics.episodes import onset, persist
 from holter.detectors.statistics.peak import MOST, rise_then_fall
 from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
@@ -143,7 +144,7 @@ def fallen(run: Run, series: Series, *, ratio: float, share: float, part: float,
         best = running_max(block, lag=10)
         dense = falls_from_best(e, z=z, share=share, least=part * np.abs(np.nan_to_num(best, neginf=0.0)), warm=MOST)
         flags[MOST:] = dense[MOST:]
-        peak[MOST:] = np.maximum(_where_best(block, lag=10)[MOST:] - 4, 0)
+        peak[MOST:] = np.maximum(best_at(block, lag=10)[MOST:] - 4, 0)
         height[MOST:], level[MOST:] = best[MOST:], block[MOST:]
     return Fallen(flags, peak, height, level, odds)
 
@@ -182,8 +183,8 @@ def falls(series: Series, judged: Fallen, raise_at: NDArray[np.bool_]) -> list[F
 
 def stderr(run: Run, series: Series) -> NDArray[np.float64] | None:
     """Standard error of each evaluation, from its own series or from its size; NaN or None where it is unknown."""
-    for key in (f"{series.key}/stderr", f"{series.key}_stderr"):
-        other = run.series.get(key)
+    for score in (series.key, f"eval/{bare(series.metric)}"):
+        other = run.series.get(f"{score}/standard_error")
         if other is not None:
             at = other.upto(series.at)
             if (at >= 0).all():
@@ -233,15 +234,3 @@ def _size(config: Mapping[str, object]) -> int:
         if isinstance(value, (int, float)) and value > 0:
             return int(value)
     return 0
-
-
-def _where_best(block: NDArray[np.float64], lag: int) -> NDArray[np.int64]:
-    """Position of the largest value up to `lag` before each point. Shape ``(n,)``."""
-    filled = np.where(np.isfinite(block), block, -np.inf)
-    best = np.maximum.accumulate(filled)
-    new = np.concatenate(([True], filled[1:] > best[:-1]))
-    where = np.maximum.accumulate(np.where(new, np.arange(len(block)), 0))
-    out: NDArray[np.int64] = np.concatenate(
-        (np.zeros(min(lag, len(block)), np.int64), where[: max(len(block) - lag, 0)])
-    )
-    return out

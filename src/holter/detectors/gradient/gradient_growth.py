@@ -7,7 +7,8 @@ of rewards or advantages that changed. Clipping hides it; the direction of the s
 ## When it fires
 When the median of the newest values is `factor` times that of the values before and 1.3 times beyond anything so far,
 at any scale from 80 values up, after the first `start` values and not while the learning rate is warming up. It is an
-info while the reward rises, a warning otherwise.
+info as long as the reward has risen since the norm began to grow, and a warning from the first row on at which it has
+not.
 
 ## What to do
 - See what moved with it: KL, update size, reward spread, length.
@@ -29,9 +30,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.alongside import agreeing, reward_rises
 from holter.detectors.statistics.breaks import leaves_level
-from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.company import agreeing, reward_rises
+from holter.detectors.statistics.episodes import episodes, onset, unexcused
+from holter.detectors.statistics.progress import RISES, Progress
 from holter.detectors.statistics.rolling import running_max
 from holter.findings.finding import Alternative, Confidence, Severity
 
@@ -73,21 +75,28 @@ class GradientGrowth(Detector):
         flags = leaves_level(x, factor=self.factor, extreme=1.3, scales=SCALES)
         flags[: self.start] = False
         flags &= ~self._warming(run, norm)
+        progress = Progress.of(run)
         for episode in episodes(flags):
             best, low, late = onset(np.log(x), episode.raised)
             first, last = int(norm.at[best]), int(norm.at[episode.last])
-            rises = reward_rises(run, first, last)
-            agree = [e for e in agreeing(run, first, last) if e.metric != norm.metric][:2]
             before = max(best - 1, 0)
+            since = int(norm.at[before])
+            paid = np.zeros(len(x), bool)
+            if progress is not None and best > 0:
+                paid[best:] = progress.since(since, norm.at[best:]).z > RISES
+            warned = unexcused(episode, paid)
+            raised = int(norm.at[episode.raised if warned is None else warned])
+            rises = reward_rises(run, since, raised)
+            agree = [e for e in agreeing(run, since, last) if e.metric != norm.metric][:2]
             yield self.finding(
-                Severity.INFO if rises is not None and not agree else Severity.WARNING,
+                Severity.INFO if warned is None else Severity.WARNING,
                 Confidence.STRONG if agree else Confidence.MODERATE,
                 f"{norm.metric} grows to {number(float(norm.values[episode.raised]))}, "
                 f"{number(float(norm.values[before]))} before",
                 run=run,
                 first=first,
                 last=last,
-                raised=int(norm.at[episode.raised]),
+                raised=raised,
                 onset=(int(norm.at[low]), int(norm.at[late])),
                 active=episode.active,
                 evidence=[
@@ -101,7 +110,7 @@ class GradientGrowth(Detector):
                 alternatives=(
                     Alternative(says="the scale of the reward changed", check="reward_std in the same rows"),
                 ),
-                against=[rises.says] if rises is not None else (),
+                against=[rises.says] if rises is not None and warned is None else (),
             )
 
     def _warming(self, run: Run, norm: Series) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from holter.detectors.base import quote
 from holter.detectors.statistics.alignment import newest_on_rows, on_rows
-from holter.runs.hyperparameters import hyperparameter
+from holter.runs.hyperparameters import NAMES, hyperparameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -130,7 +130,7 @@ def binary_success(run: Run, at: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(binary, p, np.nan)
 
 
-def chance(p: NDArray[np.float64], size: float) -> NDArray[np.float64]:
+def chance(p: NDArray[np.float64], size: float | NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of groups of `size` that agree if samples are independent and all prompts have success rate `p`.
 
     A lower bound: prompts of unequal difficulty agree more often.
@@ -144,3 +144,17 @@ def group_size(run: Run) -> float | None:
     """Completions per prompt, when the configuration says it and it is a group at all."""
     size = hyperparameter(run, "group_size")
     return size if size is not None and 2 <= size <= 1e6 else None
+
+
+def group_sizes(run: Run, at: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Completions per prompt on each row: of the configuration, or of a column that repeats it, as pasted tables often do."""
+    said = group_size(run)
+    if said is not None:
+        return np.full(len(at), said)
+    for name in NAMES["group_size"]:
+        column = run.unknown.get(name)
+        if column is not None:
+            i = np.searchsorted(column.at, at, side="right") - 1
+            size = np.where(i >= 0, column.values[np.maximum(i, 0)], np.nan)
+            return np.where((size >= 2) & (size <= 1e6), size, np.nan)
+    return np.full(len(at), np.nan)

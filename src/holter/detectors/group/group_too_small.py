@@ -6,7 +6,8 @@ With G = 2 that is at least half of all groups, whatever the prompts. The remedy
 
 ## When it fires
 Rewards are right-or-wrong, the group size is known, success rates lie between `easy` and its complement, and the median
-of 10 shares of agreeing groups is above `share`, where chance alone would give `share` or more.
+of 10 shares of agreeing groups is above `share`, where chance alone would give `share` or more. In a log of fewer than ten rows,
+each row speaks by itself, as a pattern; there a mean reward within 0 to 1 is taken for a success rate if no spread contradicts.
 
 ## What to do
 - Double the group size until p^G + (1-p)^G is below 0.2, and halve the number of prompts a batch instead.
@@ -27,16 +28,26 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.group.agreement import binary_success, chance, group_size
-from holter.detectors.statistics.episodes import episodes
+from holter.detectors.group.agreement import binary_success, chance, group_sizes
+from holter.detectors.statistics.alignment import on_rows
+from holter.detectors.statistics.episodes import Episode, episodes
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from holter.findings.finding import Finding, Unchecked
-    from holter.runs.run import Run
+    from holter.runs.run import Run, Series
+
+MANY = 10
+"""Values whose median decides; with fewer, each speaks by itself."""
+
+ALTERNATIVES = (
+    Alternative(says="prompts that are always or never solved", check="look at the success rate of each prompt"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,45 +70,75 @@ class GroupTooSmall(Detector):
 
     def check(self, run: Run) -> Iterator[Finding | Unchecked]:
         """What is observed against what chance gives for this group size."""
-        size = group_size(run)
-        if size is None:
+        series = run.get("zero_std_groups")
+        assert series is not None
+        groups = series.finite()
+        sizes = group_sizes(run, groups.at)
+        if not np.isfinite(sizes).any():
             yield self.unchecked(
                 "the group size is not known; give the configuration with num_generations.", ["num_generations"]
             )
             return
-        series = run.get("zero_std_groups")
-        assert series is not None
-        groups = series.finite()
         p = binary_success(run, groups.at)
-        usual = np.where((p >= self.easy) & (p <= 1 - self.easy), chance(p, size), 0.0)
-        observed = trailing_median(groups.values, 10, least=10)
-        by_chance = trailing_median(usual, 10, least=10)
+        usual = np.where((p >= self.easy) & (p <= 1 - self.easy), chance(p, sizes), 0.0)
+        observed = trailing_median(groups.values, MANY, least=MANY)
+        by_chance = trailing_median(usual, MANY, least=MANY)
+        head = slice(0, MANY - 1)  # each of the first rows speaks by itself: of a pasted table nothing else is known
+        p[head] = self._likely(run, groups, p)[head]
+        observed[head] = groups.values[head]
         with np.errstate(all="ignore"):
+            by_chance[head] = np.where((p >= self.easy) & (p <= 1 - self.easy), chance(p, sizes), 0.0)[head]
             flags = (observed > self.share) & (by_chance > self.share - 1e-9)
         for episode in episodes(flags):
-            i = episode.raised
-            wanted = _enough(float(np.nanmedian(p[i - 9 : i + 1])))
-            yield self.finding(
-                Severity.WARNING if episode.active or episode.last - i >= 20 else Severity.INFO,
-                Confidence.STRONG,
-                f"{groups.metric} is {number(observed[i])}; groups of {number(size)} agree by chance in "
-                f"{number(100 * by_chance[i])} % of cases",
-                run=run,
-                first=int(groups.at[i - 9]),
-                last=int(groups.at[episode.last]),
-                raised=int(groups.at[i]),
-                active=episode.active,
-                evidence=[quote(groups, sorted({i - 9, i, episode.last}), "share of groups with equal rewards")],
-                advice=(
-                    f"Raise the group size to {wanted}: then fewer than 20 % of groups agree by chance.",
-                    "Give partial credit: rewards with more than two values seldom agree exactly.",
-                ),
-                alternatives=(
-                    Alternative(
-                        says="prompts that are always or never solved", check="look at the success rate of each prompt"
-                    ),
-                ),
-            )
+            yield self._say(run, groups, episode, observed, by_chance, p, sizes)
+
+    def _likely(self, run: Run, groups: Series, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Success rates, a mean reward within 0 to 1 taken for one where no spread has been logged that could contradict."""
+        spread, mean = run.get("reward_spread"), on_rows(run.get("reward"), groups.at)
+        silent = groups.at < (spread.at[0] if spread is not None else len(run))
+        return np.where(silent & ~np.isfinite(p) & (mean >= 0) & (mean <= 1), mean, p)
+
+    def _say(
+        self,
+        run: Run,
+        groups: Series,
+        episode: Episode,
+        observed: NDArray[np.float64],
+        by_chance: NDArray[np.float64],
+        p: NDArray[np.float64],
+        sizes: NDArray[np.float64],
+    ) -> Finding:
+        i = episode.raised
+        few = episode.last < MANY - 1
+        first = i if i < MANY - 1 else i - MANY + 1
+        lasting = len(groups) < MANY and episode.last == len(groups) - 1 if few else episode.active
+        return self.finding(
+            Severity.WARNING if lasting or (not few and episode.last - i >= 20) else Severity.INFO,
+            Confidence.PATTERN if few else Confidence.STRONG,
+            f"{groups.metric} is {number(observed[i])}; groups of {number(sizes[i])} agree by chance in "
+            f"{number(100 * by_chance[i])} % of cases" + (", if a reward is right or wrong" if few else ""),
+            run=run,
+            first=int(groups.at[first]),
+            last=int(groups.at[episode.last]),
+            raised=int(groups.at[i]),
+            active=lasting,
+            evidence=[
+                quote(
+                    groups,
+                    sorted({first, i, episode.last}),
+                    f"share of groups with equal rewards, at a success rate of {number(p[i])}",
+                )
+            ],
+            advice=_advice(float(np.nanmedian(p[first : i + 1]))),
+            alternatives=ALTERNATIVES,
+        )
+
+
+def _advice(p: float) -> tuple[str, ...]:
+    return (
+        f"Raise the group size to {_enough(p)}: then fewer than 20 % of groups agree by chance.",
+        "Give partial credit: rewards with more than two values seldom agree exactly.",
+    )
 
 
 def _enough(p: float) -> int:

@@ -36,7 +36,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.group.agreement import agreement
 from holter.detectors.statistics.alignment import on_rows
-from holter.detectors.statistics.episodes import episodes, onset, persist
+from holter.detectors.statistics.episodes import episodes, onset, persist, unexcused_since
 from holter.detectors.statistics.progress import near_best, rises
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -60,6 +60,9 @@ ADVICE_CEILING = (
     "Replace solved prompts by harder ones (dynamic sampling), or stop: there is nothing left to learn here.",
     "Check on held-out prompts that the task is solved and not the reward.",
 )
+
+PASTED = 10
+"""Rows below which a single row that no longer shows it ends the finding: nothing else is known of such a log."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +128,12 @@ class ZeroVarianceGroups(Detector):
         severity = Severity.INFO if solved and not dead else Severity.WARNING
         if dead and not solved and len(newest) >= self.rows:
             severity = Severity.CRITICAL
-        if not episode.active and episode.last - i < self.brief:
+        healed = len(share) < PASTED and episode.last < len(share) - 1
+        if healed or (not episode.active and episode.last - i < self.brief):
             severity = Severity.INFO
+        if severity > Severity.INFO and not dead:
+            excused = near_best(reward, at) | ((share < 1) & rises(reward, at))
+            i = unexcused_since(episode, excused)
         what = f"{number(100 * level)} % of groups have" if groups.exact[i] else "all completions of the batch have"
         return self.finding(
             severity,
@@ -139,7 +146,7 @@ class ZeroVarianceGroups(Detector):
             last=int(at[episode.last]),
             raised=int(at[i]),
             onset=(int(at[low]), int(at[late])),
-            active=episode.active,
+            active=episode.active and not healed,
             evidence=[*self._evidence(run, groups, first, episode)],
             advice=ADVICE_CEILING if solved else ADVICE_FLOOR,
             alternatives=(

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.alongside import agreeing
+from holter.detectors.statistics.company import agreeing
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -101,7 +101,7 @@ class KLAboveBudget(Detector):
             first = i
             while first > 0 and kl.values[first - 1] > level and i - first < 20:
                 first -= 1
-            agree = list(agreeing(run, int(kl.at[first]), int(kl.at[episode.last])))[:3]
+            agree = agreeing(run, max(int(kl.at[first]) - 1, 0), int(kl.at[episode.last]))[:3]
             worst = float(np.max(kl.values[first : episode.last + 1]))
             peak = f", up to {number(worst)}" if worst > kl.values[i] else ""
             pattern = i < SHORT

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.alongside import reward_rises
+from holter.detectors.statistics.company import reward_rises
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.noise import noise
 from holter.detectors.statistics.rolling import trailing_mean, trailing_median
@@ -83,7 +83,7 @@ class KLBoughtNothing(Detector):
         for episode in episodes(flags, quiet=self.window):
             i = episode.raised
             pattern = i < 2 * self.window + 10
-            rises = reward_rises(run, int(reward.at[min(10, i)]), len(run) - 1)
+            rises = reward_rises(run, int(reward.at[min(9, i)]), len(run) - 1)
             worth = not episode.active or (rises is not None and i < len(kl) // 2)
             yield self.finding(
                 Severity.INFO if worth else Severity.WARNING,

@@ -10,8 +10,8 @@ every rule that looks for "acceleration" or "doubling" in raw KL fires on health
 KL itself is above `level_token` or `level_sequence`, whichever unit the log uses: d of the newest points lies more
 than `z` robust standard deviations and `ratio` times beyond the line through the points before; it is `lag` times
 their median and a new extreme; or, while the reward does not rise or KL is above four times the level, it climbed
-`climb` times as much over the last stretch as over the one before. In the first 20 values each rise of KL is compared
-with the rises before it; that is a "pattern", not more, and an info once there are enough values for statistics. It
+`climb` times as much over the last stretch as over the one before. In the first 20 values each rise of d is compared
+with the rises before it; that is a "pattern", not more, and an info once KL came back or statistics can speak. It
 is critical when another signal changes for the worse with it: reward, held-out score, size of the updates, the text.
 
 ## What to do
@@ -38,8 +38,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.alongside import agreeing
 from holter.detectors.statistics.breaks import accelerates, breaks_trend, leaves_level
+from holter.detectors.statistics.company import agreeing
 from holter.detectors.statistics.episodes import Episode, episodes, onset
 from holter.detectors.statistics.progress import rises
 from holter.detectors.statistics.rolling import trailing_median
@@ -61,6 +61,8 @@ ADVICE = (
 )
 SHORT = 20
 FEW = 10
+SMALL = 0.05
+"""Rise of sqrt(KL), as a share of its value at the level, below which differences between calm rows say nothing."""
 DEAR = 4
 """Multiple of the level from which on a rising reward is no excuse for a bend."""
 
@@ -136,7 +138,7 @@ class KLRunaway(Detector):
         best, low, late = when
         before = max(best - 1, 0)
         first, last = int(kl.at[best]), int(kl.at[episode.last])
-        agree = list(agreeing(run, first, last))[:3]
+        agree = agreeing(run, max(first - 1, 0), last)[:3]
         return self.finding(
             Severity.CRITICAL if agree else Severity.WARNING,
             Confidence.STRONG if agree else Confidence.MODERATE,
@@ -160,11 +162,11 @@ class KLRunaway(Detector):
 
     def _short(self, run: Run, kl: Series, level: float) -> Iterator[Finding]:
         many = len(kl) > SHORT  # statistics have taken over by then, and what the first rows hinted at is history
-        for episode in episodes(self._bends(kl.values[:SHORT], level), quiet=2):
+        for episode in episodes(self._bends(kl.values[:SHORT], level), quiet=1):
             i = episode.raised
             usual = float(np.median(np.diff(kl.values[:i])))
             yield self.finding(
-                Severity.INFO if many else Severity.WARNING,
+                Severity.INFO if many or not episode.active else Severity.WARNING,
                 Confidence.PATTERN,
                 f"{kl.metric} rises {number(kl.values[i] - kl.values[i - 1])} in one row, {number(usual)} a row before",
                 run=run,
@@ -173,24 +175,29 @@ class KLRunaway(Detector):
                 active=episode.active and not many,
                 evidence=[
                     quote(kl, range(max(0, i - 3), episode.last + 1), "each rise against the rises before it"),
-                    *list(agreeing(run, int(kl.at[i]), int(kl.at[episode.last])))[:2],
+                    *agreeing(run, int(kl.at[i - 1]), int(kl.at[episode.last]))[:2],
                 ],
                 advice=ADVICE,
                 alternatives=_ALTERNATIVES,
             )
 
     def _bends(self, values: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
-        """Rises far larger than any before, above the level; a later rise is measured by those before the first."""
+        """Rises of sqrt(KL) far larger than any before, above the level, until half of the rise is undone. Shape ``(n,)``."""
         flags = np.zeros(len(values), bool)
-        changes = np.diff(values)
+        d = np.sqrt(np.maximum(values, 0.0))
+        changes = np.diff(d)
         calm: list[float] = list(np.abs(changes[:2]))
+        half = np.inf
         for i in range(3, len(values)):
+            if flags[i - 1] and d[i] > half:
+                flags[i] = True
+                continue
             change = float(changes[i - 1])
             bend = self.bend if i < FEW else 2 * self.bend  # the more rises were seen, the larger a chance rise is
-            sharp = values[i] > level and change > bend * max(*calm, 0.02 * level)
-            flags[i] = sharp and (bool(flags[i - 1]) or change > 0.25 * abs(values[i - 1]))
-            if not flags[i]:
-                calm.append(abs(change))
+            sharp = values[i] > level and change > bend * max(*calm, SMALL * np.sqrt(level))
+            flags[i] = sharp and values[i] > 1.25 * abs(values[i - 1])
+            half = (d[i - 1] + d[i]) / 2
+            calm.append(abs(change))
         return flags
 
 

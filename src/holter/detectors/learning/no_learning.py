@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.reward.constancy import ever_lively
+from holter.detectors.statistics.constancy import ever_lively
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.hold import latched
 from holter.detectors.statistics.progress import Progress

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.alongside import agreeing
+from holter.detectors.statistics.company import LOG_RATIOS, agreeing
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_mean, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -72,9 +72,7 @@ class ClipFractionHigh(Detector):
             first = i
             while first > max(0, i - 2 * self.window) and clip.values[first - 1] > self.share:
                 first -= 1
-            agree = [
-                e for e in agreeing(run, int(clip.at[first]), int(clip.at[episode.last])) if e.metric != clip.metric
-            ][:2]
+            agree = agreeing(run, max(int(clip.at[first]) - 1, 0), int(clip.at[episode.last]), LOG_RATIOS)[:2]
             top = first + int(np.argmax(clip.values[first : episode.last + 1]))
             yield self.finding(
                 Severity.CRITICAL if agree and episode.active else Severity.WARNING,

@@ -36,7 +36,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, quote
 from holter.detectors.policy.divergence_signs import Sign, signs
-from holter.detectors.statistics.alongside import reward_rises
+from holter.detectors.statistics.company import reward_rises
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.findings.finding import Alternative, Confidence, Severity
 
@@ -114,7 +114,7 @@ class PolicyDivergence(Detector):
             mine = list({s.family: s for s in reversed(lately)}.values())[::-1]
             head = mine[0]
             first = head.began(since)
-            against = reward_rises(run, first, episode.last)
+            against = reward_rises(run, max(first - 1, 0), episode.last)
             others = ", ".join(s.series.metric for s in mine[1:])
             yield self.finding(
                 Severity.WARNING if against is not None else Severity.CRITICAL,

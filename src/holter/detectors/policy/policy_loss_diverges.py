@@ -151,15 +151,16 @@ class PolicyLossDiverges(Detector):
             flags[i] = both and critic
         for episode in episodes(flags, quiet=2):
             i = episode.raised
+            active = episode.last == len(loss) - 1
             yield self.finding(
-                Severity.WARNING,
+                Severity.WARNING if active else Severity.INFO,
                 Confidence.PATTERN,
                 f"{loss.metric} and {value.metric} turn up together: {number(float(loss.values[i - 1]))} to "
                 f"{number(float(loss.values[i]))}, {number(float(value.values[i - 1]))} to {number(float(value.values[i]))}",
                 run=run,
                 first=int(loss.at[i]),
                 last=int(loss.at[episode.last]),
-                active=episode.last == len(loss) - 1,
+                active=active,
                 evidence=[
                     quote(loss, range(max(0, i - 3), episode.last + 1), "fell or stood before, beyond its range since"),
                     quote(value, range(max(0, i - 3), episode.last + 1), "the critic's loss turns in the same row"),

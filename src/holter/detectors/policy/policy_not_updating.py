@@ -6,6 +6,8 @@ never steps, updates that rounding swallows. The reward curve looks like "no lea
 
 ## When it fires
 Where rewards show a signal (a spread above zero, not every group tied), or say nothing about it:
+- gradient norm and KL are exactly 0 from the first row on although groups are known to differ in their rewards: some
+  advantages are not 0, so the gradient is lost on the way. One row proves it; critical;
 - KL to the reference is exactly 0 in every one of `rows` rows or more after the first, with a gradient above 0;
 - KL stays below `tiny_token` nats a token or `tiny_sequence` nats a sequence over `flat` rows and does not grow
   (updates smaller than the rounding of 16-bit weights), at a learning rate above 0;
@@ -33,6 +35,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.runs.structure import print_resolution
@@ -43,6 +46,9 @@ if TYPE_CHECKING:
 
     from holter.findings.finding import Evidence, Finding
     from holter.runs.run import Run, Series
+
+ALL_CUT = 0.99
+"""Share of cut completions from which on a mask over them leaves nothing to learn from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +63,7 @@ class PolicyNotUpdating(Detector):
     needs: ClassVar = (
         Need(concepts=("ref_kl", "policy_kl"), log="the KL to the reference or the approximate KL of an update"),
     )
-    uses: ClassVar = ("grad_norm", "lr", "reward_spread", "zero_std_groups", "ratio")
+    uses: ClassVar = ("grad_norm", "lr", "reward_spread", "zero_std_groups", "truncation", "ratio")
 
     rows: int = limit(10, unit="rows", help="needs more rows of exact zeros", low=3)
     flat: int = limit(40, unit="rows", help="needs more rows of a tiny KL", low=20)
@@ -72,7 +78,12 @@ class PolicyNotUpdating(Detector):
         kl, step = run.get("ref_kl"), run.get("policy_kl")
         kl = kl.finite() if kl is not None else None
         step = step.finite() if step is not None else None
-        for found in (self._frozen(run, kl), self._flat(run, kl), self._no_step(run, kl, step)):
+        for found in (
+            self._detached(run, kl if kl is not None else step),
+            self._frozen(run, kl),
+            self._flat(run, kl),
+            self._no_step(run, kl, step),
+        ):
             if found is not None:
                 yield found
                 return
@@ -95,6 +106,36 @@ class PolicyNotUpdating(Detector):
             return True
         seen = grad.values[(grad.at <= row) & np.isfinite(grad.values)]
         return bool(len(seen)) and float(np.median(seen)) > 0
+
+    def _detached(self, run: Run, kl: Series | None) -> Finding | None:
+        """Groups differ, so advantages do, and yet gradient and KL are exactly 0: arithmetic, for which one row is enough."""
+        grad, groups = run.get("grad_norm"), run.get("zero_std_groups")
+        if kl is None or grad is None or groups is None:
+            return None
+        grad = grad.finite()
+        if not len(grad) or not len(kl) or grad.values[0] or kl.values[0] or groups.upto(grad.at[:1])[0] < 0:
+            return None
+        moved = np.flatnonzero(grad.values), np.flatnonzero(kl.values)
+        last = min(
+            int(moved[0][0]) - 1 if len(moved[0]) else len(grad) - 1,
+            int(np.searchsorted(grad.at, kl.at[moved[1][0]])) - 1 if len(moved[1]) else len(grad) - 1,
+        )
+        share = float(groups.values[groups.upto(grad.at[:1])[0]])
+        lr, cut = run.get("lr"), on_rows(run.get("truncation"), grad.at[:1])[0]
+        # A trainer that leaves cut completions out of the loss has no gradient when all are cut, and rightly so.
+        if last < 0 or not share < 0.9 or cut >= ALL_CUT or (lr is not None and not lr.values[0] > 0):
+            return None
+        return self._say(
+            run,
+            grad,
+            f"{grad.metric} and {kl.metric} are exactly 0 although {number(100 * (1 - share))} % of the groups have rewards that "
+            "differ: the gradient is lost between the loss and the weights",
+            raised=0,
+            last=last,
+            grave=last == len(grad) - 1,
+            beside=[quote(kl, [0], "it is exactly 0"), quote(groups, [0], "not every group is tied")],
+            certain=True,
+        )
 
     def _frozen(self, run: Run, kl: Series | None) -> Finding | None:
         """KL exactly 0 although a gradient is there."""
@@ -184,14 +225,23 @@ class PolicyNotUpdating(Detector):
         return quote(series, range(min(3, len(series))), f"{series.metric}: {says}")
 
     def _say(
-        self, run: Run, series: Series, title: str, *, raised: int, last: int, grave: bool, beside: list[Evidence]
+        self,
+        run: Run,
+        series: Series,
+        title: str,
+        *,
+        raised: int,
+        last: int,
+        grave: bool,
+        beside: list[Evidence],
+        certain: bool = False,
     ) -> Finding:
         active = last == len(series) - 1
-        short = len(series) < self.rows
+        short = len(series) < self.rows and not certain
         severity = Severity.CRITICAL if grave else Severity.WARNING if active else Severity.INFO
         return self.finding(
             severity,
-            Confidence.PATTERN if short else Confidence.CERTAIN if grave else Confidence.STRONG,
+            Confidence.PATTERN if short else Confidence.CERTAIN if grave or certain else Confidence.STRONG,
             title,
             run=run,
             first=int(series.at[0]),

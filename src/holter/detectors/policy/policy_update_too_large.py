@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.alongside import agreeing
 from holter.detectors.statistics.breaks import leaves_level
+from holter.detectors.statistics.company import LOG_RATIOS, agreeing
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
 from holter.detectors.statistics.trend import trend_z
@@ -96,7 +96,7 @@ class PolicyUpdateTooLarge(Detector):
             usual = float(np.median(size[: max(1, min(10, i - 9))]))
             while first > max(0, i - 15) and size[first - 1] > max(floor, 4 * usual):
                 first -= 1
-            agree = [e for e in agreeing(run, int(kl.at[first]), int(kl.at[episode.last])) if e.metric != kl.metric][:2]
+            agree = agreeing(run, max(int(kl.at[first]) - 1, 0), int(kl.at[episode.last]), LOG_RATIOS)[:2]
             top = first + int(np.argmax(size[first : episode.last + 1]))
             yield self.finding(
                 Severity.CRITICAL if agree and episode.active else Severity.WARNING,

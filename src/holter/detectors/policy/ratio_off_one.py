@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.alongside import agreeing
+from holter.detectors.statistics.company import LOG_RATIOS, agreeing
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -85,7 +85,7 @@ class RatioOffOne(Detector):
                 first -= 1
             grave = bool(far[i : episode.last + 1].any())
             worst = i + int(np.argmax(np.abs(ratio.values[i : episode.last + 1] - 1)))
-            agree = list(agreeing(run, int(ratio.at[first]), int(ratio.at[episode.last])))[:2]
+            agree = agreeing(run, max(int(ratio.at[first]) - 1, 0), int(ratio.at[episode.last]), LOG_RATIOS)[:2]
             yield self.finding(
                 Severity.CRITICAL if grave else Severity.WARNING,
                 Confidence.CERTAIN if grave else Confidence.STRONG if agree else Confidence.MODERATE,

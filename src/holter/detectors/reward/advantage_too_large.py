@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from holter.findings.finding import Evidence, Finding
     from holter.runs.run import Run, Series
 
-CONCEPTS = ("advantage_max", "advantage_min", "advantage_mean", "advantage_abs")
+CONCEPTS = ("advantage_max", "advantage_abs_max", "advantage_min", "advantage_mean", "advantage_abs")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,12 @@ The policy has found the part that is cheap. Format, length or tone go up, corre
 A component has fallen from its best by the test of `reward-collapse` (`z` standard errors, `share` of its gain, and `least`
 times its own spread or `part` of its level), while another component and the total rose by more than `rise` standard errors
 since. Components with weight zero are evidence, not parts, and belong to `reward-hacking`.
+In a log of fewer than twelve rows, as people paste them, no such test has power. Then a part that loses half of its level
+against the binomial noise of a batch, while another and the total rise, is reported as a pattern, when it does so row by row or
+completion length changes with it.
+A warning too where nothing falls, but one part carries all that the reward gains while another, a share of completions, is hardly
+ever paid (under 2 %) and does not follow, for 25 rows and more: what is learnt is the cheap part alone. A part of weight zero
+that is only watched counts here, because it is the better evidence.
 It is critical when the part that falls is the one that carries the task (accuracy, correctness, gold, answer, solve).
 
 ## What to do
@@ -16,6 +22,7 @@ It is critical when the part that falls is the one that carries the task (accura
 
 ## When it is wrong
 Parts that trade off by design, such as a length penalty against a correctness reward while completions get longer for a reason.
+A hard task whose format is learnt first: then the dear part follows later, and the finding is over.
 
 ## References
 open-r1 issue 255: format from .48 to .86 while accuracy goes from .16 to .06.
@@ -30,6 +37,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.reward.lopsided import FEW, Lopsided, falls_in_few_rows, never_follows
 from holter.detectors.statistics.drawdown import falls_from_best, spread_or_less
 from holter.detectors.statistics.episodes import episodes, onset
 from holter.detectors.statistics.progress import Progress
@@ -45,6 +53,15 @@ if TYPE_CHECKING:
 
 TASK = re.compile(r"accura|correct|gold|answer|solve|exact|em\b|pass|unit_test|success", re.I)
 WINDOW = 10
+"""Values that are averaged before a rise is judged."""
+
+ADVICE = (
+    "Gate the cheap part by the one that matters: it counts only when the answer is right.",
+    "Lower the weight of the part that rises.",
+    "Read completions with the highest total.",
+)
+
+ALTERNATIVES = (Alternative(says="the parts trade off by design", check="compare a held-out score before and after"),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +74,8 @@ class ComponentConflict(Detector):
     says: ClassVar = "one part of the reward rises at the cost of another"
     explains: ClassVar = ("reward-hacking", "eval-declines")
     needs: ClassVar = (
-        Need(concepts=("reward_component",), points=12, log="the mean of every reward function"),
-        Need(concepts=("reward",), points=12, log="the mean reward of every step"),
+        Need(concepts=("reward_component",), points=2, log="the mean of every reward function"),
+        Need(concepts=("reward",), points=2, log="the mean reward of every step"),
     )
     uses: ClassVar = ("reward_component_spread",)
 
@@ -72,14 +89,21 @@ class ComponentConflict(Detector):
         """Every paid component against the others and the total."""
         progress = Progress.of(run)
         unpaid = {s.metric for s in held_out_components(run)}
-        parts = [s.finite() for s in run.all("reward_component") if s.metric not in unpaid]
-        parts = [s for s in parts if len(s) >= 12]
-        if progress is None or len(parts) < 2:
+        every = [s.finite() for s in run.all("reward_component")]
+        if progress is None or len(every) < 2:
             return
+        parts = [s for s in every if s.metric not in unpaid]
+        few = falls_in_few_rows(run, parts, progress.series)
+        if few is not None:
+            yield self._pattern(run, few, many=len(progress.series) >= FEW)
+        parts = [s for s in parts if len(s) >= FEW]
         found: list[tuple[int, Finding]] = []
         for part in parts:
             found += self._against(run, progress, part, [s for s in parts if s is not part])
         found.sort(key=lambda item: item[0])
+        alone = never_follows(every, progress.series)
+        if alone is not None and (not found or alone.raised < found[0][0]):
+            yield self._one_alone(run, alone)
         until = -1
         for raised, finding in found:
             if raised > until:
@@ -125,19 +149,67 @@ class ComponentConflict(Detector):
                         for s in risers
                     ),
                 ],
-                advice=(
-                    "Gate the cheap part by the one that matters: it counts only when the answer is right.",
-                    "Lower the weight of the part that rises.",
-                    "Read completions with the highest total.",
-                ),
-                alternatives=(
-                    Alternative(
-                        says="the parts trade off by design", check="compare a held-out score before and after"
-                    ),
-                ),
+                advice=ADVICE,
+                alternatives=ALTERNATIVES,
             )
             out.append((int(part.at[k]), finding))
         return out
+
+    def _pattern(self, run: Run, case: Lopsided, *, many: bool) -> Finding:
+        low, high = case.low, case.high
+        shown = [0, int(np.searchsorted(low.at, case.raised))]
+        active = case.active and not many  # with more rows the test of the fall decides
+        return self.finding(
+            Severity.WARNING if active else Severity.INFO,
+            Confidence.PATTERN,
+            f"{low.metric} falls from {number(low.values[0])} to {number(low.values[shown[1]])} while {high.metric} rises",
+            run=run,
+            first=case.first,
+            last=case.last,
+            raised=case.raised,
+            onset=(int(low.at[0]), case.first),
+            active=active,
+            evidence=[
+                quote(low, shown, "more than half of it is lost; too few rows for more than a pattern"),
+                quote(high, np.maximum(high.upto(low.at[shown]), 0), "rose over the same rows"),
+            ],
+            advice=ADVICE,
+            alternatives=(
+                *ALTERNATIVES,
+                Alternative(says="each row is one small batch", check="the rows in between, or the mean of ten rows"),
+            ),
+        )
+
+    def _one_alone(self, run: Run, case: Lopsided) -> Finding:
+        low, high = case.low, case.high
+        k, end = (int(np.searchsorted(low.at, row)) for row in (case.raised, case.last))
+        shown = sorted({0, k, end})
+        return self.finding(
+            Severity.WARNING if case.active else Severity.INFO,
+            Confidence.MODERATE,
+            f"the reward's gain is {high.metric} alone; {low.metric} is hardly ever paid ({number(low.values[k])}) and does not "
+            "follow",
+            run=run,
+            first=case.first,
+            last=case.last,
+            raised=case.raised,
+            active=case.active,
+            evidence=[
+                quote(low, shown, "hardly ever paid, and no more than before"),
+                quote(high, np.maximum(high.upto(low.at[shown]), 0), "carries the gain"),
+            ],
+            advice=(
+                f"Read completions that {high.metric} pays and {low.metric} does not: a hack, or a step on the way?",
+                f"Score completions that are known to be right: {low.metric} must pay for them.",
+                "Start from easier prompts, or give partial credit for the part that is never paid.",
+            ),
+            alternatives=(
+                Alternative(
+                    says="the task is too hard as yet, and the cheap part is learnt first",
+                    check="the success rate in many samples of one prompt (pass@k) of the initial model",
+                ),
+            ),
+        )
 
     def _rose(self, series: Series, early: int, now: int) -> bool:
         a, b = np.maximum(series.upto(np.asarray([early, now])), 0).tolist()

@@ -6,8 +6,9 @@ on the KL penalty and on noise; PPO drifts back to the reference, GRPO stands st
 
 ## When it fires
 A reward, or one of its components, is exactly the same number on `rows` rows, after it had changed at nearly every row before,
-and that number lies more than `z` standard deviations of its noise away from the level before. It lies below the best level
-so far: a policy that reaches the ceiling approaches it, and is `reward-saturated`.
+and that number lies more than `z` standard deviations of its noise away from the level before; or, wherever it lies, on more rows
+than chance could repeat it, from how often values repeated before. A number at the top of the reward's range is left to
+`reward-saturated`: a policy can reach the ceiling, and then every answer is worth the same.
 
 ## What to do
 - Call the reward function by hand with a completion from before the outage.
@@ -23,20 +24,23 @@ TRL leaves out rewards that are None or NaN, so a failing function shows as a co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.reward.constancy import goes_constant
 from holter.detectors.statistics.company import company
-from holter.detectors.statistics.rolling import running_max, trailing_mean
+from holter.detectors.statistics.constancy import goes_constant
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.runs.component_weights import held_out_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holter.detectors.reward.constancy import Stretch
+    from numpy.typing import NDArray
+
+    from holter.detectors.statistics.constancy import Stretch
     from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
 
@@ -80,11 +84,10 @@ class JudgeOutage(Detector):
         found: list[tuple[int, Series, Stretch]] = []
         for series in [*([total] if total is not None else []), *parts]:
             x = series.finite()
-            best = running_max(trailing_mean(x.values, 3, least=1))
             for stretch in goes_constant(x.values, self.rows):
-                below = x.values[stretch.first] < best[stretch.first - 1]
-                if abs(stretch.jump) > self.z and below:
-                    found.append((int(x.at[stretch.first]), x, stretch))
+                raised = self._raised(x.values, stretch)
+                if raised is not None:
+                    found.append((int(x.at[stretch.first]), x, replace(stretch, raised=raised)))
         found.sort(key=lambda item: (item[0], item[1].concept != "reward"))
         until = -1
         for first, x, stretch in found:
@@ -110,7 +113,7 @@ class JudgeOutage(Detector):
                     quote(
                         x,
                         range(max(0, stretch.first - 3), stretch.raised + 1),
-                        f"{number(abs(stretch.jump))} standard deviations of its noise away from one row to the next",
+                        f"{number(abs(stretch.jump))} standard deviations of its noise away from the level before",
                     ),
                     *(
                         quote(s, [t.first, t.raised], "constant as well")
@@ -131,3 +134,16 @@ class JudgeOutage(Detector):
                     )
                 ],
             )
+
+    def _raised(self, x: NDArray[np.float64], stretch: Stretch) -> int | None:
+        """Where an outage can be said; None where the constant may be an honest reward.
+
+        A constant far from the level before needs `rows` rows, one within its noise as many as chance would need. At the top of
+        the range the task may be solved, and nothing at all is what a hard task pays.
+        """
+        past, now = x[: stretch.first], float(x[stretch.first])
+        if bool((past >= 0).all()) and (now == 1.0 or (now == 0.0 and abs(stretch.jump) <= self.z)):
+            return None
+        if 0 <= now - float(past.max()) < 0.1 * float(np.ptp(past)):
+            return None
+        return stretch.raised if abs(stretch.jump) > self.z else stretch.proven

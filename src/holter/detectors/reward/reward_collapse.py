@@ -6,7 +6,8 @@ What was learnt is being lost. A collapse seldom recovers by itself, and what is
 ## When it fires
 Means of the newest 3 to 40 values are compared with the best earlier mean of as many. The fall must exceed `z` standard errors
 (noise and autocorrelation taken from before the fall), `share` of what had been gained since the start, and `least` times the
-spread of single rewards, or `part` of the reward's magnitude where no spread is logged; and it must hold for 3 to 5 rows. Where
+spread of single rewards, or `part` of the reward's magnitude where no spread is logged; and it must hold for 3 to 5 rows. It is
+over when half of the fall is made good. Where
 nothing had been gained, most of it must come within `sudden` rows; a slow slide from the first rows on is `reward-decline`.
 It is critical when signals of another origin (KL, entropy, length, truncation, losses) moved at the same time and more than
 `lost` of the gain is gone; a warning otherwise; information when the reward came back.
@@ -35,6 +36,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.drawdown import START, falls_from_best
 from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import running_max, trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -168,4 +170,5 @@ class RewardCollapse(Detector):
         unit = progress.unit(run)
         magnitude = np.maximum(np.abs(np.nan_to_num(best, neginf=0.0, posinf=0.0)), abs(float(np.median(x[:START]))))
         least = np.where(np.isfinite(unit), self.least * unit, self.part * magnitude)
-        return falls_from_best(x, z=self.z, share=self.share, least=least)
+        fallen = falls_from_best(x, z=self.z, share=self.share, least=least)
+        return hold(fallen, x, up=False, log=False, base=best)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.reward.constancy import equal_run, ever_lively, goes_constant, moves_less_than_noise
+from holter.detectors.statistics.constancy import equal_run, ever_lively, goes_constant, moves_less_than_noise
 from holter.detectors.statistics.drawdown import lagged, spread_or_less
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import running_max, trailing_mean

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 AFTER = 5
-BEFORE = 15
+BEFORE = 10
 
 
 @dataclass(frozen=True, kw_only=True)

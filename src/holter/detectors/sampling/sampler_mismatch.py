@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.alongside import reward_falls
+from holter.detectors.statistics.company import reward_falls
 from holter.detectors.statistics.episodes import Episode, episodes
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -128,7 +128,7 @@ class SamplerMismatch(Detector):
     def _say(self, run: Run, episode: Episode, mine: list[tuple[Series, NDArray[np.int64]]]) -> Finding:
         head, at = mine[0]
         first = self._began(head, int(at[0]))
-        falls = reward_falls(run, int(head.at[first]), episode.last)
+        falls = reward_falls(run, max(int(head.at[first]) - 1, 0), episode.last)
         shape = self._shape(head, first)
         grave = len(mine) > 1 and falls is not None
         return self.finding(

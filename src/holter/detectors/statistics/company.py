@@ -1,4 +1,10 @@
-"""Signals beside a finding that moved by the time it could be said: no later value is looked at."""
+"""What other signals do while one of them shows something: a second signal of another origin turns a hint into a verdict.
+
+Every function compares the values up to the row at which a finding began with the newest ones up to a row `now`, and answers
+only when the change is material and beyond the noise; no value after `now` is looked at. Where it decides whether to warn,
+`now` is the row of the alarm. Where it only says how grave a finding has become, it is the last row that shows it, and a live
+monitor says then that it got worse.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.detectors.base import number, quote
+from holter.detectors.statistics.progress import RISES, Progress
+from holter.runs.run import Split
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -17,7 +25,15 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 BEFORE = 10
+"""Values up to the beginning that set the level."""
 AFTER = 3
+"""Newest values that are compared with it."""
+
+
+FALLS = 4.0
+"""Standard errors below its level before from which on the reward counts as fallen."""
+MATERIAL = 0.25
+"""Change of the reward that matters, as a share of `Progress.matters`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +60,18 @@ MOVES = (
     Move("truncation", 1.0, shift=0.15),
     Move("length", 1.3, both=True),
     Move("entropy", 1.6, both=True),
-    Move("policy_kl", 4.0),
+    Move("policy_kl", 4.0, shift=0.02),
+    Move("clip_fraction", 2.0, shift=0.1),
+    Move("grad_norm", 3.0),
 )
 """Signals that are computed neither from rewards nor from evaluations, and moves that healthy runs seldom make at once."""
+
+
+WORSE = ("policy_kl", "clip_fraction", "grad_norm", "truncation", "entropy")
+"""Those of them that say that the updates or the text got worse, whatever the finding is about."""
+
+LOG_RATIOS = ("policy_kl", "clip_fraction")
+"""Concepts that are computed from the log-ratios of an update, as the mean ratio is: one origin, so none confirms another."""
 
 
 def company(run: Run, since: int, now: int, leave_out: Sequence[str] = ()) -> list[Evidence]:
@@ -59,6 +84,59 @@ def company(run: Run, since: int, now: int, leave_out: Sequence[str] = ()) -> li
         leave_out: Concepts the finding already rests on.
     """
     return [e for move in MOVES if move.concept not in leave_out for e in _moved(run, move, since, now)]
+
+
+def agreeing(run: Run, since: int, now: int, leave_out: Sequence[str] = ()) -> list[Evidence]:
+    """Signals of other origins that got worse: held-out score, reward, size of the updates, text. Arguments as of `company`."""
+    others = [c for c in (m.concept for m in MOVES) if c not in WORSE]
+    judged = (held_out_falls(run, since, now), reward_falls(run, since, now))
+    return [*(e for e in judged if e is not None), *company(run, since, now, leave_out=(*leave_out, *others))]
+
+
+def reward_falls(run: Run, since: int, now: int) -> Evidence | None:
+    """The training reward is materially below what it was up to row `since`."""
+    return _reward(run, since, now, z=-FALLS, share=MATERIAL)
+
+
+def reward_rises(run: Run, since: int, now: int) -> Evidence | None:
+    """The training reward is materially above what it was up to row `since`: that speaks against a fault."""
+    return _reward(run, since, now, z=RISES, share=MATERIAL / 2)
+
+
+def held_out_falls(run: Run, since: int, now: int) -> Evidence | None:
+    """A held-out score is materially below its best up to row `since`."""
+    for series in (s for c in ("eval_score", "eval_accuracy", "eval_reward") for s in run.all(c, Split.EVAL)):
+        s = series.finite()
+        split, end = np.searchsorted(s.at, [since, now], side="right").tolist()
+        if split < 1 or end <= split:
+            continue
+        best = int(np.argmax(s.values[:split]))
+        drop = float(s.values[best] - np.median(s.values[max(split, end - AFTER) : end]))
+        noise = float(np.median(np.abs(np.diff(s.values[:split])))) if split >= 4 else 0.0
+        if drop > max(3 * noise, 0.1 * abs(float(s.values[best])), 1e-9):
+            return quote(
+                s, [best, end - 1], f"{s.metric} is {number(drop)} below its best, {number(float(s.values[best]))}"
+            )
+    return None
+
+
+def _reward(run: Run, since: int, now: int, *, z: float, share: float) -> Evidence | None:
+    progress = Progress.of(run)
+    if progress is None:
+        return None
+    x = progress.series
+    split, end = np.searchsorted(x.at, [since, now], side="right").tolist()
+    if split < 1 or end <= split:
+        return None
+    moved = progress.since(since, x.at[end - 1 : end])
+    up = z > 0
+    change, beyond = float(moved.change[0]), float(moved.z[0])
+    least = share * progress.matters(run, since)
+    if (change > least and beyond > z) if up else (-change > least and beyond < z):
+        old = float(moved.before)
+        says = f"{x.metric} {'rises' if up else 'falls'} from about {number(old)} to {number(old + change)}"
+        return quote(x, [split - 1, end - 1], says)
+    return None
 
 
 def _moved(run: Run, move: Move, since: int, now: int) -> Iterator[Evidence]:

@@ -56,7 +56,8 @@ def falls_from_best(
 
     Args:
         x: Finite values in step order. Shape ``(n,)``.
-        z: Standard errors of a difference of two block means; more are asked of the first points.
+        z: Standard errors of a difference of two block means, as if points were independent: large enough for neighbours that
+            are correlated by a half, whose means scatter 1.7 times as much. More are asked of the first points.
         share: Part of what was gained since the first points that must be lost; not asked where nothing was gained.
         least: Least fall that matters, in units of `x`. A number, or one a point.
         warm: Points before the first that can be flagged.
@@ -69,18 +70,18 @@ def falls_from_best(
     if n <= warm:
         return out
     start = float(np.median(x[:START]))
-    strict = z * (1 + 10 / np.arange(1, n + 1))  # noise that was estimated from few points is often too small
-    sds, rhos = spread_or_less(x)
+    sds, _ = spread_or_less(x)
     sparse = _repeats(x)
     for r in BLOCKS:
         if n < 2 * r + 2:
             break
         block = trailing_mean(x, r, least=r)
-        best = running_max(block, lag=r)
-        sd, rho = lagged(sds, 2 * r), lagged(rhos, 2 * r)  # what is tested must not set its own yardstick
-        inflated = np.minimum((1 + rho) / (1 - rho) * 2 / r, 2.0)
+        best, top = running_max(block, lag=r), best_at(block, lag=r)
+        # What is tested must not set its own yardstick, however long ago it fell: the noise is that of the time of the best.
+        known = np.where(np.isfinite(sds[top]), top, np.maximum(np.arange(n) - 2 * r, 0))
+        strict = z * (1 + 10 / (known + 1))  # noise that was estimated from few points is often too small
         with np.errstate(invalid="ignore"):
-            se = sd * np.sqrt(inflated)
+            se = sds[known] * np.sqrt(2 / r)
             fall = best - block
             gain = best - start
             hit = (fall > strict * se) & (fall > least) & ((fall > share * gain) | (gain < 3 * se))
@@ -102,6 +103,18 @@ def _most_of_the_block(x: NDArray[np.float64], r: int) -> NDArray[np.bool_]:
     """Where the median of the newest block is below the best earlier one: a single hit of a sparse reward is no level."""
     middle = trailing_median(x, r, least=r)
     out: NDArray[np.bool_] = middle < running_max(middle, lag=r)
+    return out
+
+
+def best_at(block: NDArray[np.float64], lag: int) -> NDArray[np.int64]:
+    """Position of the largest value up to `lag` before each point; 0 where there is none. NaN is none. Shape ``(n,)``."""
+    filled = np.where(np.isfinite(block), block, -np.inf)
+    best = np.maximum.accumulate(filled)
+    new = np.concatenate(([True], filled[1:] > best[:-1]))
+    where = np.maximum.accumulate(np.where(new, np.arange(len(block)), 0))
+    out = np.zeros(len(block), np.int64)
+    if lag < len(block):
+        out[lag:] = where[: len(block) - lag]
     return out
 
 

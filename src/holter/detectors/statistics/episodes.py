@@ -28,6 +28,25 @@ class Episode:
     active: bool
 
 
+def unexcused(episode: Episode, excused: NDArray[np.bool_]) -> int | None:
+    """First point of an episode at which nothing excuses it: where a warning can be said. None while there is none.
+
+    An excuse that holds at the alarm, such as a rising reward, may end later; then the warning is that late, and stands.
+
+    Args:
+        episode: The episode.
+        excused: Where something explains it as harmless, from what was known at each point. Shape ``(n,)``.
+    """
+    bare = np.flatnonzero(~excused[episode.raised : episode.last + 1])
+    return episode.raised + int(bare[0]) if len(bare) else None
+
+
+def unexcused_since(episode: Episode, excused: NDArray[np.bool_]) -> int:
+    """Point of an episode since which nothing has excused it; its last point where something still does."""
+    last = np.flatnonzero(excused[episode.raised : episode.last + 1])
+    return min(episode.raised + int(last[-1]) + 1, episode.last) if len(last) else episode.raised
+
+
 def persist(flags: NDArray[np.bool_], k: int, of: int) -> NDArray[np.bool_]:
     """Where at least `k` of the last `of` flags are up. Shape ``(n,)``."""
     total = np.concatenate(([0], np.cumsum(flags)))

@@ -19,28 +19,40 @@ NEWEST = 5
 BEFORE = 20
 
 
-def hold(flags: NDArray[np.bool_], x: NDArray[np.float64], *, up: bool = True) -> NDArray[np.bool_]:
-    """Flags that stay up until the series has gone half of its way back, on a logarithmic scale.
+def hold(
+    flags: NDArray[np.bool_],
+    x: NDArray[np.float64],
+    *,
+    up: bool = True,
+    log: bool = True,
+    base: NDArray[np.float64] | None = None,
+) -> NDArray[np.bool_]:
+    """Flags that stay up until the series has gone half of its way back.
 
-    The way is that from the median before the first flag to the median at it. What is said of a point depends on values up to it.
+    The way is that from the level before the first flag to the median at it. What is said of a point depends on values up to it.
 
     Args:
         flags: Where a test noticed a departure. Shape ``(n,)``.
-        x: Finite positive values that it was noticed in. Shape ``(n,)``.
+        x: Finite values that it was noticed in; positive where `log`. Shape ``(n,)``.
         up: Whether the departure is a rise or a fall.
+        log: Whether half of the way is meant on a logarithmic scale.
+        base: Level that each point departed from, where the test knows it better than the median of the values before.
     """
     out = flags.copy()
-    y = np.log(x)
+    y = np.log(x) if log else x
     level = trailing_median(y, NEWEST)
-    usual = trailing_median(y, BEFORE, lag=NEWEST)
+    if base is None:
+        usual = trailing_median(y, BEFORE, lag=NEWEST)
+    else:
+        usual = np.log(base) if log else base
     i = 0
     while True:
         raised = np.flatnonzero(flags[i:])
         if not len(raised):
             return out
         i += int(raised[0])
-        base = usual[i] if np.isfinite(usual[i]) else y[0]
-        middle = (base + level[i]) / 2
+        start = usual[i] if np.isfinite(usual[i]) else y[0]
+        middle = (start + level[i]) / 2
         back = np.flatnonzero((level[i:] < middle) if up else (level[i:] > middle))
         end = i + int(back[0]) if len(back) else len(x)
         out[i:end] = True

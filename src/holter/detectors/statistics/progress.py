@@ -29,6 +29,25 @@ SETTLED = 20
 """Values of the reward's spread that make its unit: the first ones, so that a later change of scale does not change it."""
 
 
+LATELY = 10
+"""Values that make a level of the reward."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Since:
+    """How the reward differs from what it was before a row.
+
+    Attributes:
+        before: Mean before.
+        change: Newest mean minus that; 0 where there is no value since. Shape ``(k,)``.
+        z: The same in standard errors; 0 where it cannot be told. Shape ``(k,)``.
+    """
+
+    before: float
+    change: NDArray[np.float64]
+    z: NDArray[np.float64]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Progress:
     """The reward of a run, made comparable.
@@ -82,6 +101,39 @@ class Progress:
         return float(
             values[max(0, b - window + 1) : b + 1].mean() - values[max(0, first - window + 1) : first + 1].mean()
         )
+
+    def since(self, first: int, at: NDArray[np.int64]) -> Since:
+        """How the reward at rows `at` differs from what it was up to row `first`.
+
+        Means of up to `LATELY` values are compared, on both sides of the row.
+
+        Args:
+            first: Row of the run that the change is counted from.
+            at: Rows of the run after it. Shape ``(k,)``.
+        """
+        x = self.series.values
+        split = max(int(np.searchsorted(self.series.at, first, side="right")), 1)
+        end = np.searchsorted(self.series.at, at, side="right")
+        old = x[max(0, split - LATELY) : split]
+        count = np.minimum(np.maximum(end - split, 0), LATELY)
+        total = np.concatenate(([0.0], np.cumsum(x - x[0])))
+        with np.errstate(all="ignore"):
+            change = x[0] + (total[end] - total[end - count]) / count - old.mean()
+            inflated = (1 + self.rho[split - 1]) / (1 - self.rho[split - 1])
+            # Before there is an estimate of the noise, the values themselves are all that is known of it.
+            sd = self.sd[split - 1] if np.isfinite(self.sd[split - 1]) else float(np.std(old))
+            z = change / (sd * np.sqrt(inflated * (1 / len(old) + 1 / count)))
+        # Of values that never differed any change is beyond their noise; whether it matters is the caller's question.
+        z = np.where(change == 0, 0.0, z)
+        told = (count > 0) & ~np.isnan(z)
+        return Since(float(old.mean()), np.where(count > 0, change, 0.0), np.where(told, z, 0.0))
+
+    def matters(self, run: Run, first: int) -> float:
+        """Unit of a change of the reward after row `first`: the spread of single rewards, else three fifths of its level."""
+        i = max(int(np.searchsorted(self.series.at, first, side="right")), 1) - 1
+        unit = float(self.unit(run)[i])
+        level = abs(float(np.mean(self.series.values[max(0, i - LATELY + 1) : i + 1])))
+        return unit if np.isfinite(unit) else 0.6 * level
 
     def unit(self, run: Run) -> NDArray[np.float64]:
         """Spread of single rewards around their mean, known at each value: what a change is measured in.

@@ -7,6 +7,7 @@ last good step, and what was not checked.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,17 +19,21 @@ from holter.findings.diagnosis.phases import Phase, phases
 from holter.findings.diagnosis.story import Story, rank, stories
 from holter.findings.diagnosis.verdict import Verdict, verdict
 from holter.findings.finding import Finding, Severity, Unchecked, step_text
-from holter.settings import Settings
+from holter.settings import Settings, settings_of_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holter.runs.run import Run
 
-__all__ = ["Diagnosis", "Phase", "Story", "Verdict", "diagnose"]
+__all__ = ["Diagnosis", "Phase", "Story", "Verdict", "diagnose", "diagnose_in_place"]
 
 MOST_ADVICE = 8
 """Pieces of advice for a whole run; nobody tries more before looking again."""
+
+
+FROM_THE_FIRST_ROW = "No logged row is from before the trouble: mend the cause and start again from the initial model."
+"""Advice where the trouble is there in the first row, in place of going back to a checkpoint before it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,10 +65,12 @@ class Diagnosis:
 
 def diagnose(run: Run, settings: Settings | None = None) -> Diagnosis:
     """Run the detectors that `settings` choose (all, by default) over a run and join what they say."""
-    chosen = choose(settings or Settings())
-    said = list(run_detectors(run, chosen.detectors))
+    settings = settings or Settings()
+    chosen = choose(settings)
+    size = {"eval_size": settings.eval_size} if settings.eval_size else {}
+    said = list(run_detectors(replace(run, config={**run.config, **size}), chosen.detectors))
     unchecked = tuple(s for s in said if isinstance(s, Unchecked))
-    found = attribute(run, [s for s in said if isinstance(s, Finding)])
+    found = attribute(run, [chosen.judge(s) for s in said if isinstance(s, Finding)])
     found = [_concrete(run, f) for f in sorted(found, key=lambda f: (-f.severity, *rank(f)))]
     told = stories(found)
     return Diagnosis(
@@ -79,6 +86,15 @@ def diagnose(run: Run, settings: Settings | None = None) -> Diagnosis:
     )
 
 
+def diagnose_in_place(run: Run, settings: Settings) -> Diagnosis:
+    """`diagnose` with what a ``holter.toml`` beside the run's log adds to `settings`.
+
+    Raises:
+        SettingsError: When that file is broken.
+    """
+    return diagnose(run, settings_of_run(settings, Path(run.path)))
+
+
 def _last_good(run: Run, findings: Sequence[Finding]) -> float | None:
     """The step of the row before the trouble that still lasts began, by the best estimate of its beginning."""
     onsets = [f.first_step for f in findings if f.severity >= Severity.WARNING and f.active]
@@ -89,14 +105,18 @@ def _last_good(run: Run, findings: Sequence[Finding]) -> float | None:
 
 
 def _concrete(run: Run, finding: Finding) -> Finding:
-    """The finding with the steps of this run in its advice."""
+    """The finding with the steps of this run in its advice.
+
+    Where the log has no row before the trouble there is no checkpoint to go back to, and advice that needs one says so instead.
+    """
     row = int(np.searchsorted(run.steps, finding.first_step, side="left"))
-    before = f"step {step_text(float(run.steps[row - 1]))}" if row > 0 else "the start"
-    filled = tuple(
-        a.replace("{onset}", f"step {step_text(finding.first_step)}").replace("{before}", before)
-        for a in finding.advice
-    )
-    return replace(finding, advice=filled)
+    onset = f"step {step_text(finding.first_step)}"
+    if row > 0:
+        before = f"step {step_text(float(run.steps[row - 1]))}"
+        filled = [a.replace("{onset}", onset).replace("{before}", before) for a in finding.advice]
+    else:
+        filled = [FROM_THE_FIRST_ROW if "{before}" in a else a.replace("{onset}", onset) for a in finding.advice]
+    return replace(finding, advice=tuple(dict.fromkeys(filled)))
 
 
 def _advice(told: Sequence[Story]) -> tuple[str, ...]:

@@ -38,8 +38,12 @@ def attribute(run: Run, findings: Sequence[Finding]) -> list[Finding]:
     two findings could explain each other, the earlier onset decides, then the severity.
     """
     out = []
+    by_detector: dict[str, list[Finding]] = {}
     for finding in findings:
-        causes = [g for g in findings if g is not finding and _explains(run, g, finding)]
+        by_detector.setdefault(finding.detector, []).append(finding)
+    for finding in findings:
+        able = (some for name, some in by_detector.items() if can_explain(name, finding.detector))
+        causes = [g for some in able for g in some if _explains(run, g, finding)]
         chosen = min(causes, key=lambda g: (g.onset[0], -g.severity, g.code), default=None)
         out.append(replace(finding, caused_by=chosen.detector if chosen is not None else None))
     return _without_circles(out)
@@ -47,8 +51,6 @@ def attribute(run: Run, findings: Sequence[Finding]) -> list[Finding]:
 
 def _explains(run: Run, cause: Finding, consequence: Finding) -> bool:
     if cause.severity < Severity.WARNING or cause.detector == consequence.detector:
-        return False
-    if not can_explain(cause.detector, consequence.detector):
         return False
     if can_explain(consequence.detector, cause.detector) and _order(consequence) < _order(cause):
         return False

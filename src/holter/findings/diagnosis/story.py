@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from holter.detectors.registry import all_detectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holter.findings.finding import Finding, Severity
 
@@ -39,7 +40,8 @@ class Story:
     @property
     def active(self) -> bool:
         """Whether any member of the worst severity still holds at the end."""
-        return any(f.active for f in self.members if f.severity == self.severity)
+        worst = self.severity
+        return any(f.active for f in self.members if f.severity == worst)
 
     @property
     def worst(self) -> Finding:
@@ -49,12 +51,14 @@ class Story:
     @property
     def first_step(self) -> float:
         """Where the first of its members that matter began."""
-        return min(f.first_step for f in self.members if f.severity == self.severity or f is self.root)
+        worst = self.severity
+        return min(f.first_step for f in self.members if f.severity == worst or f is self.root)
 
     @property
     def last_step(self) -> float:
         """Where the last of its worst members ended."""
-        return max(f.last_step for f in self.members if f.severity == self.severity or f is self.root)
+        worst = self.severity
+        return max(f.last_step for f in self.members if f.severity == worst or f is self.root)
 
     @property
     def clause(self) -> str:
@@ -67,23 +71,38 @@ class Story:
 
 def stories(findings: Sequence[Finding]) -> list[Story]:
     """One story a root, the gravest first; `caused_by` must be filled in."""
-    out = [Story(root, _consequences(root, findings)) for root in findings if root.caused_by is None]
+    by_detector: dict[str, list[Finding]] = {}
+    for finding in sorted(findings, key=lambda f: f.first_step):
+        by_detector.setdefault(finding.detector, []).append(finding)
+    explained: dict[int, list[Finding]] = {}
+    for finding in findings:
+        root = _root(finding, by_detector)
+        if root is not finding:
+            explained.setdefault(id(root), []).append(finding)
+    out = [
+        Story(root, tuple(sorted(explained.get(id(root), ()), key=lambda f: (f.first_step, f.code))))
+        for root in findings
+        if root.caused_by is None or id(root) in explained
+    ]
     return sorted(out, key=lambda s: rank(s.worst))
 
 
-def _consequences(root: Finding, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    names, out = {root.detector}, []
-    pending = sorted((f for f in findings if f.caused_by is not None), key=lambda f: (f.first_step, f.code))
-    grew = True
-    while grew:
-        grew = False
-        for finding in list(pending):
-            if finding.caused_by in names:
-                pending.remove(finding)
-                names.add(finding.detector)
-                out.append(finding)
-                grew = True
-    return tuple(sorted(out, key=lambda f: (f.first_step, f.code)))
+def _root(finding: Finding, by_detector: Mapping[str, Sequence[Finding]]) -> Finding:
+    """The finding at the beginning of the chain of causes: of a cause that was found several times, the newest before it.
+
+    Where such a chain returns to itself, the first time that each cause was found decides.
+    """
+    for newest in (True, False):
+        seen: set[int] = set()
+        here = finding
+        while here.caused_by is not None and here.caused_by in by_detector and id(here) not in seen:
+            seen.add(id(here))
+            causes = by_detector[here.caused_by]
+            before = bisect_right(causes, here.first_step, key=lambda f: f.first_step) if newest else 0
+            here = causes[max(before - 1, 0)]
+        if here.caused_by is None:
+            break
+    return here
 
 
 def rank(f: Finding) -> tuple[bool, int, bool, int, float, str]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from holter.detectors.statistics.drawdown import falls_from_best, lagged, spread_or_less
+from holter.detectors.statistics.drawdown import best_at, falls_from_best, lagged, spread_or_less
 from holter.detectors.statistics.hold import latched
 
 
@@ -40,3 +40,17 @@ def test_a_latch_needs_both_to_begin_and_one_to_hold():
     begins = np.array([1, 0, 0, 0, 0, 1, 0], bool)
     holds = np.array([0, 1, 1, 0, 1, 1, 1], bool)
     assert latched(begins, holds).tolist() == [False, False, False, False, False, True, True]
+
+
+def test_a_fall_that_lasts_does_not_become_its_own_noise():
+    rng = np.random.default_rng(5)
+    x = np.r_[np.linspace(0.2, 0.8, 40), np.full(60, 0.3)] + 0.03 * rng.normal(size=100)
+    flags = falls_from_best(x, z=5.0, share=0.4, least=0.1)
+    assert not flags[:40].any()
+    assert flags[55:].all()
+
+
+def test_where_the_best_was():
+    block = np.asarray([np.nan, 1.0, 3.0, 2.0, 4.0, 0.0])
+    assert best_at(block, lag=1).tolist() == [0, 0, 1, 2, 2, 4]
+    assert best_at(block, lag=9).tolist() == [0] * 6

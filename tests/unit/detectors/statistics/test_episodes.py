@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from holter.detectors.statistics.episodes import Episode, episodes, onset, persist
+from holter.detectors.statistics.episodes import Episode, episodes, onset, persist, unexcused, unexcused_since
 
 
 def flags(text):
@@ -65,3 +65,12 @@ def test_a_few_points_say_nothing_about_when_it_began():
 def test_a_constant_series_has_some_onset_and_no_error():
     best, low, high = onset(np.ones(50), 49)
     assert low <= best <= high
+
+
+def test_a_warning_is_due_at_the_first_point_that_nothing_excuses():
+    excused = np.asarray([0, 0, 1, 1, 0, 1, 0], bool)
+    assert unexcused(Episode(2, 6, active=True), excused) == 4
+    assert unexcused(Episode(2, 3, active=False), excused) is None
+    assert unexcused_since(Episode(2, 6, active=True), excused) == 6
+    assert unexcused_since(Episode(0, 1, active=False), excused) == 0
+    assert unexcused_since(Episode(2, 3, active=False), excused) == 3

@@ -26,6 +26,14 @@ def test_falls_are_held_too():
     assert hold(flags(70, 35), x, up=False)[35:].all()
 
 
+def test_a_level_that_the_test_knows_better_is_what_it_has_to_come_back_to():
+    x = np.r_[np.linspace(1.0, 0.0, 40), np.full(20, 0.45)]
+    slow = hold(flags(60, 39), x, up=False, log=False)
+    known = hold(flags(60, 39), x, up=False, log=False, base=np.ones(60))
+    assert np.flatnonzero(slow)[-1] == 41  # half-way back to the values just before: 0.16 at the median of five
+    assert known[39:].all()  # half-way back to 1.0 would be 0.53
+
+
 def test_a_prefix_says_the_same():
     rng = np.random.default_rng(0)
     x = np.exp(rng.normal(size=80).cumsum() * 0.3)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from holter.detectors.statistics.progress import near_best, rises
+from holter.detectors.statistics.progress import Progress, near_best, rises
 from holter.runs.build import run_of
 
 AT = np.arange(60)
@@ -39,3 +39,23 @@ def test_rows_before_the_first_reward_know_nothing():
     assert not rises(early, np.arange(40)).any()
     assert not rises(None, AT).any()
     assert not near_best(None, AT).any()
+
+
+def test_the_change_since_a_row_is_that_of_means_on_both_sides():
+    values = [0.0, 0.2, 0.1, 0.3, 1.0, 1.2, 1.4]
+    run = run_of(range(1, 8), {"reward": values})
+    moved = Progress.of(run).since(3, np.asarray([3, 4, 6]))
+    assert moved.before == np.mean(values[:4])
+    np.testing.assert_allclose(moved.change, [0.0, 1.0 - 0.15, 1.2 - 0.15])
+    assert moved.z[0] == 0
+    assert moved.z[2] > moved.z[1] > 0
+
+
+def test_of_values_that_never_differed_any_change_is_beyond_the_noise():
+    moved = Progress.of(run_of(range(1, 6), {"reward": [1.0, 1, 1, 1, 0.9]})).since(2, np.asarray([3, 4]))
+    assert moved.z.tolist() == [0.0, -np.inf]
+
+
+def test_without_a_spread_a_change_is_measured_against_the_level():
+    run = run_of(range(1, 4), {"reward": [0.5, 0.5, 0.5]})
+    assert Progress.of(run).matters(run, 2) == 0.3

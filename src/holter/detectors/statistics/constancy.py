@@ -26,12 +26,18 @@ class Stretch:
         raised: Where it was long enough to be said.
         last: Last of the equal values.
         jump: The constant minus the level before, in standard deviations of the noise before.
+        proven: Where it had lasted longer than chance could make it, as often as values repeated before; None if never.
     """
 
     first: int
     raised: int
     last: int
     jump: float
+    proven: int | None
+
+
+CHANCE = 1e-6
+"""Probability below which a stretch of equal values is no accident."""
 
 
 def equal_run(x: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -69,7 +75,12 @@ def goes_constant(x: NDArray[np.float64], least: int) -> list[Stretch]:
         before, noise = x[max(0, first - 5) : first], float(sd[first - 1])
         if not noise > 0:
             continue
-        out.append(Stretch(first, k, int(ends[np.searchsorted(ends, k)]), float((x[k] - np.median(before)) / noise)))
+        last = int(ends[np.searchsorted(ends, k)])
+        repeats = first - 1 - int(changes[first - 1])
+        often = (repeats + 1) / (first + 1)  # a repeat that was never seen may still happen
+        proven = first + int(np.ceil(np.log(CHANCE) / np.log(often)))
+        jump = float((x[k] - np.median(before)) / noise)
+        out.append(Stretch(first, k, last, jump, proven if proven <= last else None))
     return out
 
 
