@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holter.alerts import Ledger
 from holter.findings.finding import Confidence, Evidence, Finding, Severity
-from holter.monitor import Ledger
+from holter.settings import AlertSettings
 
 KL = Finding(
     detector="kl-runaway",
@@ -126,3 +127,38 @@ def test_one_line_says_what_since_when_and_where_to_go_back_to():
     assert str(worse) == "kl-runaway is now critical since step 40 (seen at 46): kl leaves its trend."
     (over,) = ledger.update([], rows=52, step=47, now=2)
     assert str(over) == "kl-runaway is over (since step 40, seen at 47): kl leaves its trend"
+
+
+def test_what_was_not_told_for_a_reason_that_is_gone_is_told_later():
+    ledger = Ledger(cool_down=600)
+    over, later = replace(KL, active=False), replace(KL, first_step=60, last_step=61)
+    moments = [([KL], 0), ([over, later], 10), ([over, later], 500), ([over, later], 601), ([over, later], 2000)]
+    said = [[(a.kind, a.told) for a in ledger.update(f, rows=99, step=99, now=now)] for f, now in moments]
+    assert said == [
+        [("opened", True)],
+        [("resolved", True), ("opened", False)],
+        [],
+        [("persists", True)],
+        [],
+    ]
+
+
+def test_a_consequence_that_outlives_its_cause_is_told():
+    consequence = replace(REWARD, caused_by="kl-runaway")
+    alone = replace(REWARD, caused_by=None)
+    assert told(Ledger(), ([KL, consequence], 0), ([replace(KL, active=False), alone], 1)) == [
+        [("opened", "kl-runaway", True), ("opened", "reward-collapse", False)],
+        [("resolved", "kl-runaway", True), ("persists", "reward-collapse", True)],
+    ]
+
+
+def test_what_a_resumed_run_was_known_to_have_is_told_only_when_it_is_over():
+    ledger = Ledger()
+    assert ledger.update([KL], rows=50, step=50, now=0, silent=True) == []
+    assert told(ledger, ([KL], 1), ([], 2)) == [[], [("resolved", "kl-runaway", True)]]
+
+
+def test_settings_say_what_counts():
+    ledger = Ledger.of(AlertSettings(floor="critical", cool_down=0.0, quiet_rows=0))
+    grave = replace(REWARD, severity=Severity.CRITICAL)
+    assert told(ledger, ([KL, grave], 0), rows=1) == [[("opened", "reward-collapse", True)]]

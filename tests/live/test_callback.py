@@ -302,6 +302,37 @@ def test_a_plain_trainer_is_recorded_too(tmp_path, lines, taught):
     assert not (tmp_path / "run" / "samples-0.jsonl").exists()
 
 
+def test_trls_dpo_trainer_is_recorded_too(tmp_path, lines, taught):
+    rows = [{"prompt": p, "chosen": "dog runs", "rejected": "cat sleeps"} for p in tiny_world.prompts(8)]
+    args = trl.DPOConfig(
+        output_dir=str(tmp_path / "out"),
+        report_to="none",
+        use_cpu=True,
+        bf16=False,
+        max_steps=3,
+        logging_steps=1,
+        save_steps=2,
+        beta=0.2,
+        disable_tqdm=True,
+        dataloader_pin_memory=False,
+    )
+    trainer = trl.DPOTrainer(
+        model=copy.deepcopy(taught),
+        ref_model=copy.deepcopy(taught),
+        args=args,
+        train_dataset=datasets.Dataset.from_list(rows),
+        processing_class=tiny_world.tokenizer(),
+        callbacks=[HolterCallback(tmp_path / "run")],
+    )
+    train(trainer)
+    assert recorded(tmp_path / "run", lines) == trainer.state.log_history
+    assert "rewards/margins" in trainer.state.log_history[0]
+    manifest = read_manifest(tmp_path / "run" / "run.json")
+    assert (manifest.algorithm, manifest.config["beta"]) == ("dpo", 0.2)
+    kinds = [s["kind"] for s in lines(tmp_path / "run" / "findings.jsonl")]
+    assert kinds.count("checkpoint") == 2
+
+
 def test_two_processes_stop_together_and_record_once(tmp_path, lines):
     script = Path(__file__).with_name("two_processes.py")
     words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]

@@ -170,7 +170,7 @@ def test_a_telling_that_raises_costs_one_warning(begin, caplog, lines):
     run.finish()
     assert [s["kind"] for s in lines(run.path / "findings.jsonl")].count("opened") >= 2
     assert [r.getMessage() for r in caplog.records].count(
-        "monitor: an alert could not be sent (ConnectionError: no route); training goes on"
+        "tell: an alert could not be sent (ConnectionError); training goes on (said once)"
     ) == 1
 
 

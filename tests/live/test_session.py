@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 import subprocess
 import sys
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,10 @@ import holter
 from holter.errors import SettingsError, UnknownNameError
 from holter.runs.load import load
 from holter.session import NoRunError, NoSuchRunError
+from holter.sinks import registry
+from holter.sinks.base import Tracker
+from holter.sinks.registry import all_trackers
+from holter.store.manifest import read_manifest
 from holter.store.run_folder import RunFolderError
 
 
@@ -203,6 +210,104 @@ def test_habits_from_other_trackers_work(begin, lines):
     assert begin(None, project="rlhf", name="try it").path.as_posix() == "runs/rlhf/try-it-2"
     assert begin(None).path.as_posix() == "runs/run-1"
     assert begin(None).path.as_posix() == "runs/run-2"
+
+
+def test_what_is_not_committed_waits_for_the_rest_of_its_row(begin, lines):
+    run = begin()
+    run.log({"kl": 0.5, "reward": 1.0}, commit=False)
+    run.log({"reward": 2.0}, commit=False)
+    assert rows(run, lines) == []
+    run.log({"entropy": 3.0})
+    run.log({"kl": 0.6}, step=5, commit=False)
+    run.log({"entropy": 2.0}, step=5)
+    run.log({"kl": 0.7}, step=6, commit=False)
+    run.log({"kl": 0.8}, step=7, commit=False)
+    run.finish()
+    assert rows(run, lines) == [
+        {"step": 1, "kl": 0.5, "reward": 2.0, "entropy": 3.0},
+        {"step": 5, "kl": 0.6, "entropy": 2.0},
+        {"step": 6, "kl": 0.7},
+        {"step": 7, "kl": 0.8},
+    ]
+
+
+@dataclass
+class Arguments:
+    lr: float = 1e-6
+    hub_token: str = "hf_0123456789012345678901234"
+
+
+def test_config_and_summary_may_be_set_after_the_start_and_are_written_down(begin, lines):
+    import holter as wandb
+
+    begin(None, project="rlhf", name="late", config={"beta": 0.04}, tags=["a"], entity="lab")
+    wandb.define_metric("reward", step_metric="step", summary="max")
+    wandb.config.update(Arguments(), allow_val_change=True)
+    wandb.config["batch"] = np.int64(8)
+    wandb.config.seed = 3
+    wandb.config.setdefaults({"seed": 4, "gamma": 1.0})
+    wandb.log({"reward": 0.1})
+    wandb.summary["best"] = 0.1
+    wandb.run.summary.update({"best": 0.1, "steps": 1})
+    expected = {"beta": 0.04, "lr": 1e-6, "hub_token": "<hidden>", "batch": 8, "seed": 3, "gamma": 1.0}
+    assert wandb.config == expected
+    assert wandb.config.lr == 1e-6
+    assert type(copy.deepcopy(wandb.config)) is dict
+    assert copy.deepcopy(wandb.config) == expected
+    assert read_manifest(wandb.run.path / "run.json").config == expected
+    assert [s["values"] for s in lines(wandb.run.path / "findings.jsonl")] == [{"best": 0.1}, {"steps": 1}]
+    with pytest.raises(AttributeError, match=r"no entry 'epochs'; there are beta, lr"):
+        _ = wandb.config.epochs
+    wandb.finish()
+    assert wandb.run is None
+    with pytest.raises(AttributeError, match=r"no config, because there is no run yet: call holter.init\(\) first"):
+        _ = wandb.config
+
+
+def test_a_resumed_segment_keeps_its_own_config(begin):
+    begin(config={"lr": 1.0}).finish()
+    again = begin(resume=True, config={"lr": 2.0})
+    again.config.lr = 3.0
+    assert [read_manifest(again.path / f).config["lr"] for f in ("run.json", "run-1.json")] == [1.0, 3.0]
+
+
+def test_arguments_of_another_tracker_are_passed_on_and_misspelt_ones_refused(begin, tmp_path, monkeypatch):
+    with pytest.raises(SettingsError, match=r"no argument 'projekt', nor has wandb.init\. Did you mean project"):
+        begin(projekt="rlhf")
+    begin(mode="disabled").log({"kl": 1.0})
+    assert not list(tmp_path.iterdir())
+    given = []
+    tracker = Tracker(name="wandb", title="", create=lambda to: given.append(to) or Deaf())
+    monkeypatch.setattr(registry, "all_trackers", lambda: {**all_trackers(), "wandb": tracker})
+    run = begin(report_to="wandb", entity="lab", options={"wandb": {"tags": ["b"]}}, tags=["a"])
+    run.config.lr = 1.0
+    run.finish()
+    assert given[0].options == {"wandb": {"entity": "lab", "tags": ["b"]}}
+
+
+class Deaf:
+    """A tracker that takes everything and keeps nothing."""
+
+    name = "deaf"
+
+    def open(self, manifest): ...
+    def write(self, step, row): ...
+    def samples(self, step, rows): ...
+    def close(self): ...
+
+
+def test_threads_may_share_a_run(begin, lines):
+    run = begin()
+    threads = [
+        threading.Thread(target=lambda n=n: [run.log({f"of/{n}": float(i)}) for i in range(200)]) for n in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    said = lines(run.path / "metrics-0.jsonl")
+    assert [r["step"] for r in said] == list(range(1, 801))
+    assert len({r["time"] for r in said}) == 800
 
 
 def test_a_block_that_raises_ends_the_run_as_failed_and_the_error_goes_on(begin, lines):

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holter.settings import find_settings, read_settings
+from holter.settings import FAIL_ON, find_settings, read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import Console
 
-    from holter.monitor.follow import Follow, Seen
+    from holter.alerts import Audience
+    from holter.monitor.watching import Moment, Watch
+    from holter.settings import Settings
 
 
 @click.command(
-    epilog="Ctrl-C ends it. Where the output is no terminal, a line is printed for each finding that changes."
+    epilog="In the page: q leaves, j and k scroll, ? shows all keys. Where the output is no terminal, a line is printed for "
+    "each finding that changes. HOLTER_NOTIFY holds addresses of services that hear of alerts, too."
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option(
@@ -32,6 +33,18 @@ if TYPE_CHECKING:
 )
 @click.option("--once", is_flag=True, help="Print the page as it is now, and end.")
 @click.option(
+    "--exec",
+    "program",
+    metavar="CMD",
+    help="Run this for every alert, without a shell; the finding is JSON on its standard input.",
+)
+@click.option(
+    "--notify",
+    metavar="FILE",
+    help="Also send alerts to the services whose addresses this file holds, one a line, as apprise writes them.",
+)
+@click.option("--floor", type=click.Choice(FAIL_ON[:3]), help="Least severity that is told.  [default: warning]")
+@click.option(
     "--dialect", "speaks", metavar="NAME", help="Which framework writes the log, where it cannot tell by itself."
 )
 @click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
@@ -39,6 +52,9 @@ def command(
     logs: tuple[str, ...],
     every: float,
     once: bool,  # noqa: FBT001 - click passes flags by name
+    program: str | None,
+    notify: str | None,
+    floor: str | None,
     speaks: str | None,
     config: Path | None,
 ) -> None:
@@ -48,89 +64,125 @@ def command(
     """
     from rich.console import Console
 
-    from holter.monitor.follow import Follow
+    from holter.monitor.watching import Watch
 
     if "-" in logs:
         raise click.UsageError("standard input cannot be read twice: save it to a file and watch that")
-    follow = Follow(logs, settings=read_settings(config) if config else find_settings(Path.cwd()), speaks=speaks)
+    settings = _strict(read_settings(config) if config else find_settings(Path.cwd()), floor)
+    watch = Watch(logs, settings=settings, speaks=speaks)
     console = Console(highlight=False)
     if once:
-        seen = follow.poll(time.time())
-        _fail_on(seen)
-        _page(console, seen, [], height=None)
+        _print(console, watch.look(time.time()))
         return
+    notes: list[str] = []
+    audience = _audience(program, notify, notes)
     try:
-        if console.is_terminal:
-            _live(console, follow, every)
+        if _takes_over(console):
+            _follow_on_screen(watch, every, audience, notes)
         else:
-            _lines(follow, every)
+            _follow_in_lines(watch, every, audience, notes)
     except KeyboardInterrupt:
         return
+    finally:
+        audience.close(patience=2.0)
 
 
-def _fail_on(seen: Seen) -> None:
+def _strict(settings: Settings, floor: str | None) -> Settings:
+    from dataclasses import replace
+
+    return replace(settings, alerts=replace(settings.alerts, floor=floor)) if floor else settings
+
+
+def _audience(program: str | None, notify: str | None, notes: list[str]) -> Audience:
+    """Who hears of alerts beside whoever looks at the page."""
+    from holter.alerts import Audience
+    from holter.alerts.command import Command
+    from holter.alerts.services import services
+    from holter.errors import SettingsError
+
+    if notify is not None and "://" in notify:
+        # Whatever stands there may be a secret: it is not repeated.
+        raise SettingsError("--notify takes a file that holds addresses, not an address: other users see command lines")
+    commands = [Command(program, notes.append)] if program else []
+    return Audience(channels=[*commands, *services(file=Path(notify) if notify else None)])
+
+
+def _takes_over(console: Console) -> bool:
+    """Whether there is a terminal to take over, with a keyboard."""
+    from holter.reports import full_screen
+
+    return full_screen.available and console.is_terminal and sys.stdin.isatty() and not console.is_dumb_terminal
+
+
+def _print(console: Console, moment: Moment) -> None:
     from holter.errors import UnreadableLogError
+    from holter.reports.live_page import page
 
-    if seen.trouble:
-        raise UnreadableLogError(seen.trouble)
+    if moment.trouble:
+        raise UnreadableLogError(moment.trouble)
+    console.print(page([w.diagnosis for w in moment.runs], (), [str(w.pulse) for w in moment.runs], console.width))
 
 
-def _looks(follow: Follow, every: float) -> Iterator[Seen]:
+def _follow_on_screen(watch: Watch, every: float, audience: Audience, notes: list[str]) -> None:
+    from holter.monitor.watching import Watcher
+    from holter.reports.full_screen import FullScreen
+    from holter.reports.live_screen import LiveScreen
+
+    with FullScreen() as terminal:
+        page = LiveScreen(terminal.size)
+        moments: list[Moment] = []
+
+        def seen(moment: Moment) -> None:
+            for alert in moment.alerts:
+                if alert.told:
+                    audience(alert)
+            moments.append(moment)
+            terminal.wake()
+
+        watcher = Watcher(watch, every=every, clock=time.time, seen=seen)
+        try:
+            while True:
+                while moments:
+                    moment = moments.pop(0)
+                    page.show(
+                        [w.diagnosis for w in moment.runs],
+                        [str(w.pulse) for w in moment.runs],
+                        [w.pulse.finding(w.diagnosis.run) for w in moment.runs],
+                        _lines(moment),
+                        moment.trouble,
+                    )
+                page.add([f"{time.strftime('%H:%M:%S')} {notes.pop(0)}" for _ in range(len(notes))])
+                if watcher.error is not None:
+                    raise watcher.error
+                terminal.draw(page.lines(terminal.size))
+                for key in terminal.pressed():
+                    if not page.press(key):
+                        return
+        finally:
+            watcher.close()
+
+
+def _follow_in_lines(watch: Watch, every: float, audience: Audience, notes: list[str]) -> None:
+    told = ""
     while True:
-        yield follow.poll(time.time())
+        moment = watch.look(time.time())
+        for alert in moment.alerts:
+            if alert.told:
+                audience(alert)
+        for line in _lines(moment):
+            click.echo(line)
+        for _ in range(len(notes)):
+            click.echo(f"holter: {notes.pop(0)}", err=True)
+        if moment.trouble and moment.trouble != told:
+            click.echo(f"holter: {moment.trouble}", err=True)
+        told = moment.trouble
+        sys.stdout.flush()
         time.sleep(every)
 
 
-def _page(console: Console, seen: Seen, news: list[str], height: int | None) -> None:
-    from holter.reports.live_page import page
+def _lines(moment: Moment) -> list[str]:
+    """What changed, a line each."""
+    from holter.reports.safe_text import safe
 
-    console.print(page(seen.diagnoses, news, pulse(seen), height=height))
-
-
-def _live(console: Console, follow: Follow, every: float) -> None:
-    from rich.live import Live
-
-    from holter.reports.live_page import page
-
-    news: list[str] = []
-    with Live(console=console, screen=True, auto_refresh=False) as live:
-        for seen in _looks(follow, every):
-            news = [*news, *(_news(seen))][-100:]
-            live.update(page(seen.diagnoses, news, pulse(seen), height=console.height - 1), refresh=True)
-
-
-def _lines(follow: Follow, every: float) -> None:
-    told = ""
-    for seen in _looks(follow, every):
-        for line in _news(seen):
-            click.echo(line)
-        if seen.trouble and seen.trouble != told:
-            click.echo(f"holter: {seen.trouble}", err=True)
-        told = seen.trouble
-        sys.stdout.flush()
-
-
-def _news(seen: Seen) -> list[str]:
-    several = len(seen.diagnoses) > 1
     at = time.strftime("%H:%M:%S")
-    return [f"{at} {f'{name}: ' if several else ''}{alert}" for name, alert in seen.news if alert.told]
-
-
-def pulse(seen: Seen) -> str:
-    """When rows came, in words."""
-    parts = [seen.trouble] if seen.trouble else []
-    if seen.pace is not None:
-        parts.append(f"{seen.pace:.3g} rows a minute")
-    if seen.age is not None:
-        parts.append(f"changed {_ago(seen.age)} ago")
-    if seen.stalled:
-        parts.append("STALLED: the run has stopped logging")
-    return " · ".join(parts)
-
-
-def _ago(seconds: float) -> str:
-    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {unit}{'s' * (count != 1)}"
-    return f"{int(seconds)} s"
+    return [f"{at} {f'{safe(a.run)}: ' if a.run else ''}{safe(str(a))}" for a in moment.alerts if a.told]

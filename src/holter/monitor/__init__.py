@@ -4,8 +4,7 @@ The only part that knows both halves: it takes rows as a sink does, and makes a 
 says of a prefix is what ``holter check`` says of it afterwards.
 """
 
-from holter.monitor.alerts import Alert, Ledger
 from holter.monitor.monitor import Monitor
 from holter.monitor.stopping import Stop, StopRule
 
-__all__ = ["Alert", "Ledger", "Monitor", "Stop", "StopRule"]
+__all__ = ["Monitor", "Stop", "StopRule"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
@@ -36,6 +37,8 @@ class GrowingLog:
         self._before = before
         self._records = Records(name)
         self._lines = 0
+        self._begins: list[int] = []
+        """Rows at which segments begin, where the run was resumed."""
 
     def __len__(self) -> int:
         return self._lines
@@ -50,8 +53,11 @@ class GrowingLog:
         if not self._lines:
             return None
         self._records.config = dict(self._config)
+        log = self._records.log(self._name, READER, lines=False)
+        if self._begins:
+            log = replace(log, resumes=tuple(sorted({row for row in self._begins if 0 < row < log.rows})))
         try:
-            runs = canonical(self._records.log(self._name, READER, lines=False))
+            runs = canonical(log)
         except UnreadableLogError:
             return None
         return runs[-1] if runs else None
@@ -82,9 +88,11 @@ class GrowingLog:
             begins = next((r["step"] for r in mine if isinstance(r.get("step"), int | float)), math.inf)
             gone.append((_checkpoint(segment.manifest), begins))
         for rows in reversed(kept):
+            self._begins.append(len(self._records.table))
             for row in rows:
                 self._lines += 1
                 self._records.add(row, self._lines)
+        self._begins.append(len(self._records.table))
 
 
 def _checkpoint(manifest: object) -> float:

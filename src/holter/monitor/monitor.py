@@ -7,11 +7,10 @@ import math
 import threading
 import time
 from collections import deque
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from holter.alerts import Alert, Ledger
 from holter.findings.diagnosis import Diagnosis, diagnose
-from holter.monitor.alerts import Alert, Ledger
 from holter.monitor.budget import Budget
 from holter.monitor.growing import GrowingLog
 from holter.monitor.stopping import Stop, StopRule
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("holter")
 
+GATHERING = 0.02
+"""Seconds in which rows gather before they are taken."""
 PATIENCE = 60.0
 """Seconds that the end of a run waits for the last look."""
 
@@ -75,7 +76,7 @@ class Monitor:
         """
         self._settings = settings or Settings()
         self._rule = stop_on or StopRule()
-        self._ledger = ledger or Ledger()
+        self._ledger = ledger or Ledger.of(self._settings.alerts)
         self._tell, self._note = tell, note
         self._name, self._before = name, before
         self._clock, self._patience = clock, patience
@@ -108,10 +109,13 @@ class Monitor:
 
     def write(self, step: float, row: Mapping[str, float | int | None]) -> None:
         """Take one row; returns at once."""
+        kept: dict[str, object] = dict(row)
+        kept["step"] = step
         with self._change:
-            self._waiting.append({**row, "step": step})
+            self._waiting.append(kept)
             self._given += 1
-            self._change.notify_all()
+            if len(self._waiting) == 1:
+                self._change.notify_all()
 
     def samples(self, step: float, rows: Sequence[Mapping[str, object]]) -> None:
         """Left aside: detectors read metrics."""
@@ -155,6 +159,8 @@ class Monitor:
             with self._change:
                 while not (self._waiting or self._finishing or self._asked):
                     self._change.wait()
+                # Waking a thread at every row would cost training more than the row does.
+                self._change.wait_for(lambda: self._finishing or self._asked, GATHERING)
                 rows = list(self._waiting)
                 self._waiting.clear()
                 asked, self._asked = self._asked, False
@@ -204,8 +210,6 @@ class Monitor:
         run = self._growing.run()
         if run is None:
             return
-        if self._settings.eval_size:
-            run = replace(run, config={**run.config, "eval_size": self._settings.eval_size})
         found = diagnose(run, self._settings)
         alerts = self._ledger.update(
             found.findings,
@@ -214,6 +218,7 @@ class Monitor:
             now=self._clock(),
             silent=silent,
             last_good_step=found.last_good_step,
+            run=self._name,
         )
         self.diagnosis = found
         if silent:

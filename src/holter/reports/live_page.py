@@ -1,27 +1,28 @@
-"""The page of ``holter watch``: vital signs as strips, what is wrong now, what changed, whether rows still come."""
+"""The page of ``holter watch``: what is wrong now, what changed, vital signs as strips, whether rows still come."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Group
+from rich.console import Console, Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from holter.findings.diagnosis.phases import span_text
-from holter.findings.finding import Severity, step_text
+from holter.findings.finding import Finding, Severity, step_text
 from holter.reports.safe_text import safe
-from holter.reports.sparkline import sparkline
+from holter.reports.sparkline import bin_of, sparkline
 from holter.reports.terminal import MARKS, STYLES
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
-    from holter.findings.diagnosis import Diagnosis
+    from holter.findings.diagnosis import Diagnosis, Story
     from holter.runs.run import Series
 
 VITAL = (
@@ -29,43 +30,98 @@ VITAL = (
     *("policy_loss", "total_loss", "value_loss", "grad_norm"),
 )
 """Concepts that are shown where they are logged, in this order."""
-STRIP = 40
+NAME, WIDEST, NARROWEST = 28, 160, 10
+"""Columns of a strip's name, and the most and the least of a strip."""
+NEWS = 3
+"""Changes that are shown, the newest first."""
 SEVERITY = {"cannot-tell": 0, "healthy": 0, "info": 1, "warning": 2, "critical": 3}
+HELP = (
+    ("q, Ctrl-C", "leave; the run is not touched"),
+    ("j k, arrows", "scroll by a line"),
+    ("space b, Page keys", "scroll by a page"),
+    ("g G, Home End", "to the beginning, to the end"),
+    ("Tab", "the next run, where there are several"),
+    ("?", "this page, and back"),
+)
+LEGEND = (
+    "A strip is a metric from its first value to its newest. Each character shows the value farthest from the median of its "
+    "rows, so that a spike is never averaged away; × is a value that is not finite. What a finding rests on has its colour.",
+    "`holter explain NAME` says more of a metric or a finding, `holter check LOG` gives evidence and advice.",
+)
+
+
+def gravest(diagnoses: Sequence[Diagnosis]) -> int:
+    """Position of the run that is worst off; the first of several."""
+    return max(range(len(diagnoses)), key=lambda i: (SEVERITY[diagnoses[i].verdict.status], -i))
+
+
+def head(diagnoses: Sequence[Diagnosis], shown: int, pulses: Sequence[str], trouble: str = "") -> RenderableType:
+    """The lines above what scrolls: the verdict on every run, and more of the run that is shown.
+
+    Args:
+        diagnoses: One a run.
+        shown: Position of the run that the page shows.
+        pulses: Signs of life of each run, in words.
+        trouble: Why the logs could not be read now.
+    """
+    lines: list[RenderableType] = []
+    if trouble:
+        lines.append(Text(safe(trouble), style=STYLES["warning"]))
+    if diagnoses:
+        if len(diagnoses) > 1:
+            lines += [_verdict(d, mark="▸ " if i == shown else "  ") for i, d in enumerate(diagnoses)]
+        else:
+            lines.append(_verdict(diagnoses[0]))
+        lines += [_line(f"  {_about(diagnoses[shown])}", "dim"), _line(f"  {safe(pulses[shown])}", "dim")]
+    return Group(*lines)
+
+
+def body(diagnosis: Diagnosis, news: Sequence[str], width: int, lifeless: Finding | None = None) -> RenderableType:
+    """What scrolls.
+
+    Args:
+        diagnosis: The run that is shown.
+        news: What changed, oldest first.
+        width: Columns there are.
+        lifeless: The finding that rows no longer come, where they do not.
+    """
+    return Group(*_wrong(diagnosis, lifeless), *_changed(news), *_strips(diagnosis, width))
+
+
+def help_page() -> RenderableType:
+    """Keys, and how to read a strip."""
+    table = Table.grid(padding=(0, 3))
+    for keys, what in HELP:
+        table.add_row(f"  {keys}", what)
+    return Group(Text("Keys", style="bold underline"), table, *(Padding(Text(t), (1, 2, 0, 2)) for t in LEGEND))
 
 
 def page(
-    diagnoses: Sequence[Diagnosis], news: Sequence[str], pulse: str, *, height: int | None = None
+    diagnoses: Sequence[Diagnosis], news: Sequence[str], pulses: Sequence[str], width: int, trouble: str = ""
 ) -> RenderableType:
-    """The page.
-
-    Args:
-        diagnoses: One a run; several get a line each, and the gravest one the page.
-        news: What changed, oldest first.
-        pulse: When rows came, in words.
-        height: Lines there are; what matters less is cut. None for all.
-    """
+    """The whole page on the run that is worst off, for a terminal that is not taken over."""
     if not diagnoses:
-        return Group(Text(safe(pulse), style="dim"))
-    worst = max(diagnoses, key=lambda d: SEVERITY[d.verdict.status])
-    lines: list[RenderableType] = []
-    if len(diagnoses) > 1:
-        lines += [_head(d) for d in diagnoses]
-        lines.append(Text())
-    lines += [_head(worst), Text(f"  {_about(worst)}", style="dim"), Text(f"  {safe(pulse)}", style="dim"), Text()]
-    wrong = _wrong(worst)
-    recent = [Text(f"  {safe(line)}", no_wrap=True, overflow="ellipsis") for line in news[-5:]]
-    strips = _strips(worst)
-    tail = [*wrong, *([Text("Changed", style="bold underline"), *recent] if recent else [])]
-    room = len(strips) if height is None else max(0, height - len(lines) - len(tail) - 3)
-    lines += [Text("Vital signs", style="bold underline"), _table(strips[:room]), Text()] if strips[:room] else []
-    return Group(*(lines + tail)[: height or None])
+        return head((), 0, (), trouble)
+    shown = gravest(diagnoses)
+    return Group(head(diagnoses, shown, pulses, trouble), Text(), body(diagnoses[shown], news, width))
 
 
-def _head(diagnosis: Diagnosis) -> Text:
+def lines_of(console: Console, renderable: RenderableType) -> list[str]:
+    """The lines of something that can be printed, with their colours, no wider than the console."""
+    with console.capture() as capture:
+        console.print(renderable)
+    return capture.get().splitlines()
+
+
+def _line(text: str, style: str = "") -> Text:
+    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
+
+
+def _verdict(diagnosis: Diagnosis, mark: str = "") -> Text:
     verdict = diagnosis.verdict
-    style = STYLES[verdict.status]
     return Text.assemble(
-        (f"{MARKS[verdict.status]} {verdict.status.upper()}  ", style),
+        mark,
+        (f"{MARKS[verdict.status]} {verdict.status.upper()}  ", STYLES[verdict.status]),
         (safe(diagnosis.run.name), "bold"),
         f"  {safe(verdict.title)}",
         no_wrap=True,
@@ -84,39 +140,81 @@ def _about(diagnosis: Diagnosis) -> str:
     return f"{run.dialect} · {rows}" + (f" · last good step {step_text(good)}" if good is not None else "")
 
 
-def _strips(diagnosis: Diagnosis) -> list[Series]:
-    run = diagnosis.run
-    found = [run.get(concept) or run.get(concept, Split.EVAL) for concept in VITAL]
-    return [s for s in found if s is not None and len(s)]
+def _wrong(diagnosis: Diagnosis, lifeless: Finding | None) -> Iterator[RenderableType]:
+    hot = [s for s in diagnosis.stories if s.severity >= Severity.WARNING and s.active]
+    if not hot and lifeless is None:
+        yield Text("Nothing is wrong now, as far as this log shows.", style=STYLES["healthy"])
+        yield Text()
+        return
+    yield Text("Wrong now", style="bold underline")
+    if lifeless is not None:
+        yield _finding(lifeless, lifeless.severity)
+    for story in hot:
+        yield from _story(story)
+    advice = lifeless.advice if lifeless is not None else diagnosis.advice
+    if advice:
+        yield Padding(Text(f"→ {safe(advice[0])}"), (0, 0, 0, 2))
+    yield Text()
 
 
-def _table(strips: Sequence[Series]) -> Table:
+def _story(story: Story) -> Iterator[RenderableType]:
+    yield _finding(story.root, story.severity)
+    if story.consequences:
+        names = ", ".join(dict.fromkeys(c.detector for c in story.consequences))
+        yield _line(f"  └ then {names}", "dim")
+
+
+def _finding(f: Finding, severity: Severity) -> RenderableType:
+    """Mark in the margin, so that a title of several lines stays one block."""
     table = Table.grid(padding=(0, 1))
-    table.add_column(no_wrap=True, overflow="ellipsis", max_width=26)
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    for series in strips:
-        newest = float(series.values[-1])
-        style = "" if np.isfinite(newest) else STYLES["critical"]
-        table.add_row(f"  {safe(series.metric)}", Text(sparkline(series.values, STRIP), style=style), f"{newest:.4g}")
+    table.add_column(width=1)
+    table.add_column()
+    style = STYLES[str(severity)]
+    said = Text.assemble((f.detector, style), f" since step {step_text(f.first_step)}: {safe(f.title)}")
+    table.add_row(Text(MARKS[str(severity)], style=style), said)
     return table
 
 
-def _wrong(diagnosis: Diagnosis) -> list[Text]:
-    hot = [s for s in diagnosis.stories if s.severity >= Severity.WARNING and s.active]
-    if not hot:
-        return [Text("Nothing is wrong now, as far as this log shows.", style=STYLES["healthy"]), Text()]
-    out = [Text("Wrong now", style="bold underline")]
-    for story in hot:
-        f = story.root
-        style = STYLES[str(story.severity)]
-        said = Text.assemble(
-            (f"{MARKS[str(story.severity)]} {f.detector}", style),
-            f" since step {step_text(f.first_step)}: {safe(f.title)}",
+def _changed(news: Sequence[str]) -> Iterator[RenderableType]:
+    if news:
+        yield Text("Changed", style="bold underline")
+        yield from (_line(f"  {safe(line)}") for line in reversed(news[-NEWS:]))
+        yield Text()
+
+
+def _strips(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
+    run = diagnosis.run
+    found = [run.get(concept) or run.get(concept, Split.EVAL) for concept in VITAL]
+    strips = [s for s in found if s is not None and len(s)]
+    if not strips:
+        return
+    yield Text("Vital signs", style="bold underline")
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True, overflow="ellipsis", max_width=NAME)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    wide = max(NARROWEST, min(WIDEST, width - NAME - 14))
+    for series in strips:
+        newest = float(series.values[-1])
+        table.add_row(
+            f"  {safe(series.metric)}",
+            _strip(series, diagnosis, wide),
+            Text(f"{newest:.4g}", style="" if np.isfinite(newest) else STYLES["critical"]),
         )
-        said.no_wrap, said.overflow = True, "ellipsis"
-        out.append(said)
-        if story.consequences:
-            names = ", ".join(dict.fromkeys(c.detector for c in story.consequences))
-            out.append(Text(f"  └ then {names}", style="dim", no_wrap=True, overflow="ellipsis"))
-    return [*out, Text()]
+    yield table
+
+
+def _strip(series: Series, diagnosis: Diagnosis, width: int) -> Text:
+    """The series as a line; where a finding that matters rests on it, in the finding's colour."""
+    text = Text(sparkline(series.values, width))
+    matter = [f for f in diagnosis.findings if f.severity >= Severity.WARNING and series.metric in f.metrics]
+    for f in sorted(matter, key=lambda f: f.severity):
+        first, end = np.searchsorted(series.steps, [f.first_step, f.last_step], side="left").tolist()
+        last = min(end, len(series) - 1)
+        if first <= last:
+            text.stylize(
+                STYLES[str(f.severity)],
+                bin_of(first, len(series), width),
+                bin_of(last, len(series), width) + 1,
+            )
+    return text

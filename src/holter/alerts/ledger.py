@@ -3,64 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Self
 
-from holter.findings.finding import Finding, Severity, step_text
-from holter.reports import json as contract
+from holter.alerts.alert import Alert, Kind
+from holter.findings.finding import Severity
+from holter.settings import AlertSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-Kind = Literal["opened", "worsened", "resolved"]
-
-COOL_DOWN = 600.0
-"""Seconds in which a detector is not heard twice, unless it got worse."""
-QUIET_ROWS = 5
-"""Rows at the start in which nothing short of critical counts."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alert:
-    """A finding that changed.
-
-    Attributes:
-        kind: ``opened``, ``worsened`` or ``resolved``.
-        finding: The finding as it stands now; as it stood last where it is no longer made.
-        step: Newest step that had been logged.
-        told: Whether people should hear of it; otherwise it is only written down.
-        last_good_step: Last step before the trouble that lasts, where there is one.
-    """
-
-    kind: Kind
-    finding: Finding
-    step: float
-    told: bool
-    last_good_step: float | None = None
-
-    def __str__(self) -> str:
-        """One line for a terminal, a chat or a log."""
-        f = self.finding
-        if self.kind == "resolved":
-            return f"{f.detector} is over (since step {step_text(f.first_step)}, seen at {step_text(self.step)}): {f.title}"
-        got = "is now critical" if self.kind == "worsened" and f.severity is Severity.CRITICAL else str(f.severity)
-        over = "" if f.active else ", already over"
-        good = (
-            f" Last good step: {step_text(self.last_good_step)}."
-            if self.last_good_step is not None and f.active
-            else ""
-        )
-        return f"{f.detector} {got} since step {step_text(f.first_step)} (seen at {step_text(self.step)}{over}): {f.title}.{good}"
-
-    def record(self) -> dict[str, Any]:
-        """The line of ``findings.jsonl``: the finding as `holter check --format json` writes it, and what became of it."""
-        good = None if self.last_good_step is None else contract.finite(self.last_good_step)
-        return {
-            "kind": self.kind,
-            "step": contract.finite(self.step),
-            "told": self.told,
-            "last_good_step": good,
-            "finding": contract.finding(self.finding),
-        }
+    from holter.findings.finding import Finding
 
 
 @dataclass(slots=True)
@@ -80,15 +32,19 @@ class _Known:
     told: bool
 
 
+_USUAL = AlertSettings()
+_FLOOR = Severity[_USUAL.floor.upper()]
+
+
 class Ledger:
     """Remembers what was said, so that each change is said once."""
 
     def __init__(
         self,
         *,
-        floor: Severity = Severity.WARNING,
-        cool_down: float = COOL_DOWN,
-        quiet_rows: int = QUIET_ROWS,
+        floor: Severity = _FLOOR,
+        cool_down: float = _USUAL.cool_down,
+        quiet_rows: int = _USUAL.quiet_rows,
     ) -> None:
         """Begin with nothing said.
 
@@ -100,6 +56,11 @@ class Ledger:
         self._floor, self._cool_down, self._quiet_rows = floor, cool_down, quiet_rows
         self._known: list[_Known] = []
         self._heard: dict[str, tuple[float, Severity]] = {}
+
+    @classmethod
+    def of(cls, settings: AlertSettings) -> Self:
+        """A new one, as strict as the settings say."""
+        return cls(floor=Severity[settings.floor.upper()], cool_down=settings.cool_down, quiet_rows=settings.quiet_rows)
 
     @property
     def open(self) -> list[Finding]:
@@ -115,6 +76,7 @@ class Ledger:
         now: float,
         silent: bool = False,
         last_good_step: float | None = None,
+        run: str = "",
     ) -> list[Alert]:
         """What changed since the last time.
 
@@ -125,6 +87,7 @@ class Ledger:
             now: Time, seconds; only differences count.
             silent: Take everything as said already: what a resumed run was known to have.
             last_good_step: As the diagnosis has it.
+            run: Name of the run, for people who hear of several.
         """
         least = max(self._floor, Severity.CRITICAL) if rows <= self._quiet_rows else self._floor
         roots = {f.detector: f.severity for f in reversed(findings)}
@@ -142,15 +105,30 @@ class Ledger:
                 kind = self._change(known, finding)
             seen.append(known)
             known.finding = finding
-            if kind is None or silent:
+            if silent:
+                # Whoever resumes a run or begins to watch one knows what it holds.
+                known.told = True
                 continue
             if kind == "resolved":
                 told, known.told = known.told, False
+            elif kind is None and (known.told or not known.open):
+                continue
             else:
                 told = self._is_news(finding, roots, now)
                 known.told = known.told or told
-            alerts.append(Alert(kind=kind, finding=finding, step=step, told=told, last_good_step=last_good_step))
-        alerts += self._gone(seen, step, silent=silent)
+                if kind is None and not told:
+                    continue
+            alerts.append(
+                Alert(
+                    kind=kind or "persists",
+                    finding=finding,
+                    step=step,
+                    told=told,
+                    last_good_step=last_good_step,
+                    run=run,
+                )
+            )
+        alerts += self._gone(seen, step, run, silent=silent)
         return alerts
 
     def _change(self, known: _Known, finding: Finding) -> Kind | None:
@@ -167,7 +145,7 @@ class Ledger:
             return "worsened"
         return None
 
-    def _gone(self, seen: Iterable[_Known], step: float, *, silent: bool) -> list[Alert]:
+    def _gone(self, seen: Iterable[_Known], step: float, run: str, *, silent: bool) -> list[Alert]:
         """Findings that are no longer made at all."""
         still = {id(k) for k in seen}
         out = []
@@ -176,7 +154,7 @@ class Ledger:
                 known.open = False
                 finding = replace(known.finding, active=False)
                 if not silent:
-                    out.append(Alert(kind="resolved", finding=finding, step=step, told=known.told))
+                    out.append(Alert(kind="resolved", finding=finding, step=step, told=known.told, run=run))
                 known.told = False
         return out
 

@@ -1,0 +1,180 @@
+"""``holter rules test LOG...``: detectors and settings, tried on finished runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holter.settings import FAIL_ON, find_settings, read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holter.alerts import Alert
+    from holter.monitor.replay import Replayed, Tally
+
+SCHEMA = "holter.rules/1"
+
+
+@click.group()
+def command() -> None:
+    """Try detectors and their limits on runs that are over."""
+
+
+@command.command(
+    "test",
+    epilog="A run is known to be healthy or sick by --healthy, or by meta.json beside its log: "
+    '{"healthy": false, "onset_step": 340}.',
+)
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option("--healthy", is_flag=True, help="All LOGs are of healthy runs: whatever is told is told wrongly.")
+@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file to try.")
+@click.option("--select", multiple=True, metavar="NAME", help="Run only these detectors; patterns like 'kl-*' work.")
+@click.option("--floor", type=click.Choice(FAIL_ON[:3]), help="Least severity that is told.  [default: warning]")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people, or for scripts."
+)
+def test(
+    logs: tuple[str, ...],
+    healthy: bool,  # noqa: FBT001 - click passes flags by name
+    config: Path | None,
+    select: tuple[str, ...],
+    floor: str | None,
+    form: str,
+) -> None:
+    """Replay LOGs: when would I have been told of what, and how often wrongly?"""
+    from holter.monitor.replay import replay, tally
+    from holter.monitor.truth import HEALTHY, truth_beside
+    from holter.runs.load import load
+
+    settings = read_settings(config) if config else find_settings(Path.cwd())
+    settings = replace(
+        settings,
+        select=select or settings.select,
+        alerts=replace(settings.alerts, floor=floor or settings.alerts.floor),
+    )
+    loaded = load(logs)
+    replays = [replay(run, HEALTHY if healthy else truth_beside(Path(run.path)), settings) for run in loaded.runs]
+    total = tally(replays)
+    if form == "json":
+        import orjson
+
+        said = _json(replays, total, settings.source)
+        said["refused"] = [{"file": r.file, "line": r.line, "why": r.why} for r in loaded.refused]
+        click.echo(orjson.dumps(said, option=orjson.OPT_INDENT_2))
+        return
+    _print(replays, total, settings.source)
+    for refused in loaded.refused:
+        click.echo(f"not read: {refused}", err=True)
+
+
+def _print(replays: Sequence[Replayed], total: Tally, source: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from holter.findings.finding import step_text
+    from holter.reports.safe_text import safe
+
+    console = Console(highlight=False)
+    runs = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("run", "truth", "onset", "told at", "rows late", "by"):
+        runs.add_column(name, justify="right" if name in ("onset", "told at", "rows late") else "left")
+    for name, each in zip(_short([r.run.path for r in replays]), replays, strict=True):
+        first = each.told[0] if each.told else None
+        wrong = first is not None and each.is_false(first)
+        onset = each.truth.onset
+        delay = each.delay
+        runs.add_row(
+            safe(name),
+            safe(each.truth.says) or "unknown",
+            "" if onset is None else step_text(onset),
+            "never" if first is None else step_text(first.step),
+            "false alarm" if wrong else "" if delay is None else str(delay),
+            Text("" if first is None else first.finding.detector, style="yellow" if wrong else ""),
+        )
+    console.print(runs)
+    console.print()
+    for line in _sentences(total, source):
+        console.print(line)
+    if total.detectors:
+        console.print()
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+        table.add_column("detector")
+        for name in ("rightly", "wrongly", "unknown"):
+            table.add_column(name, justify="right")
+        for name, counts in total.detectors.items():
+            table.add_row(name, *(str(n) for n in counts))
+        console.print(table)
+
+
+def _sentences(total: Tally, source: str) -> list[str]:
+    out = [f"{total.runs} run{'s' * (total.runs != 1)}, settings: {source}."]
+    if total.sick:
+        late = "" if total.delay is None else f"; the median delay is {total.delay:g} rows"
+        early = f"; {total.early} told before the trouble began" if total.early else ""
+        out.append(f"Sick: told of {total.caught} in {total.sick}{late}{early}.")
+    if total.healthy:
+        out.append(f"Healthy: told wrongly of {total.disturbed} in {total.healthy}.")
+    unknown = total.runs - total.sick - total.healthy
+    if unknown:
+        out.append(
+            f"Of {unknown} nobody said whether they are healthy: --healthy, or meta.json beside the log, says it."
+        )
+    return out
+
+
+def _short(paths: Sequence[str]) -> list[str]:
+    """Paths without what all of them have in common at their beginning and at their end."""
+    parts = [Path(path).parts for path in paths]
+    if len(set(parts)) < 2:
+        return list(paths)
+    for end in (0, -1):
+        while all(len(p) > 1 for p in parts) and len({p[end] for p in parts}) == 1:
+            parts = [p[1:] if end == 0 else p[:-1] for p in parts]
+    return ["/".join(p) for p in parts]
+
+
+def _json(replays: Sequence[Replayed], total: Tally, source: str) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "settings": source,
+        "runs": [
+            {
+                "path": r.run.path,
+                "healthy": r.truth.healthy,
+                "label": r.truth.says,
+                "onset": r.truth.onset,
+                "rows_late": r.delay,
+                "told": [{**_alert(a), "wrongly": r.is_false(a)} for a in r.told],
+            }
+            for r in replays
+        ],
+        "total": {
+            "runs": total.runs,
+            "sick": total.sick,
+            "caught": total.caught,
+            "early": total.early,
+            "healthy": total.healthy,
+            "disturbed": total.disturbed,
+            "median_rows_late": total.delay,
+            "detectors": {n: {"rightly": c[0], "wrongly": c[1], "unknown": c[2]} for n, c in total.detectors.items()},
+        },
+    }
+
+
+def _alert(alert: Alert) -> dict[str, Any]:
+    from holter.reports.json import finite
+
+    f = alert.finding
+    return {
+        "kind": alert.kind,
+        "step": finite(alert.step),
+        "detector": f.detector,
+        "severity": str(f.severity),
+        "first_step": finite(f.first_step),
+        "title": f.title,
+    }
