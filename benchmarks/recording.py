@@ -1,29 +1,51 @@
-"""What logging 100 scalars a step costs, and what `kill -9` loses: the run folder against torch's SummaryWriter and W&B offline.
+"""What logging 100 scalars a step costs, and what `kill -9` loses: the run folder against what other trackers write.
 
     python benchmarks/recording.py [STEPS] [TURNS]
 
-Each measurement is a fresh process, in turns. `caller` is the CPU time of the thread that trains, `process` that of all its
-threads, per step, the least of the turns; bytes are those of all files, per value. `isolated` is the same tracker behind our
-wrapper. `recorder` is the whole way from 100 tensors in 4 micro-batches to the line. For the loss a process logs at full
-speed and says each step it has logged, then is killed; lost are the steps it said that are not in the file.
-Then: what a tracker that hangs, and one that raises, cost the thread that trains over 1,000 steps.
+Each measurement is a fresh process, in turns; a tracker that is not installed is left out. `caller` is the CPU time of the thread
+that trains, `process` that of all its threads, per step, the least of the turns; processes that a tracker starts beside it are
+not counted. Bytes are those of all files, per value. `line` is what cannot be gone below: a row of numbers as a line of JSON,
+written by one call. `run.log` is `holter.init(...).log`, without and with the monitor; `recorder` the whole way from 100 tensors
+in 4 micro-batches to the line; `holter tensorboard` our own event files, which are written in a thread of their own.
+
+For the loss a process logs at full speed and says each step it has logged, then is killed; lost are the steps it said that are
+not in its files. Then: what a tracker that hangs, and one that raises, cost the thread that trains over 1,000 steps.
 """
 
 import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 SCALARS = 100
-WRITERS = ("holter", "recorder", "summary_writer", "isolated_summary_writer", "wandb_offline")
-SLOW = {"summary_writer": 5, "isolated_summary_writer": 5, "wandb_offline": 5}
+NEEDS = {
+    "line": "holter",
+    "run.log": "holter",
+    "run.log, monitored": "holter",
+    "recorder": "torch",
+    "holter tensorboard": "tensorboard",
+    "SummaryWriter": "torch",
+    "W&B offline": "wandb",
+    "Trackio": "trackio",
+    "MLflow": "mlflow",
+}
+"""What each writer needs."""
+SLOW = {"SummaryWriter": 5, "holter tensorboard": 5, "W&B offline": 5, "Trackio": 5, "MLflow": 100}
 """How many times fewer steps the slow ones run."""
-ENVIRONMENT = {"WANDB_MODE": "offline", "WANDB_SILENT": "true", "WANDB_CONSOLE": "off"}
+ENVIRONMENT = {
+    "WANDB_MODE": "offline",
+    "WANDB_SILENT": "true",
+    "WANDB_CONSOLE": "off",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "HF_HUB_OFFLINE": "1",
+}
 
 
 def rows():
@@ -40,34 +62,71 @@ def manifest():
 
 def opened(writer, folder):
     """A function that logs one step, and one that finishes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return OPEN[writer](folder)
+
+
+def plain_lines(folder):
+    import orjson
+
+    file = os.open(folder / "lines.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def write(step, row):
+        os.write(file, orjson.dumps({"step": step, "time": time.time(), **row}, option=orjson.OPT_APPEND_NEWLINE))
+
+    return write, lambda: os.close(file)
+
+
+def session(folder, *, monitor):
+    import holter
+
+    run = holter.init(folder / "run", monitor=monitor, tell=None)
+    return (lambda step, row: run.log(row, step=step)), run.finish
+
+
+def holter_tensorboard(folder):
     from holter.sinks.base import Destination
-    from holter.sinks.isolated import Isolated
     from holter.sinks.registry import all_trackers
 
-    to = Destination(folder=folder)
-    if writer == "summary_writer":
-        from torch.utils.tensorboard import SummaryWriter
-
-        plain = SummaryWriter(log_dir=str(folder))
-
-        def write(step, row):
-            for key, value in row.items():
-                plain.add_scalar(key, value, step)
-
-        return write, plain.close
-    if writer == "wandb_offline":
-        import wandb
-
-        run = wandb.init(project="benchmark", dir=str(folder))
-        return (lambda step, row: run.log(row, step=step)), run.finish
-    if writer == "recorder":
-        return recording(folder)
-    name = "tensorboard" if writer == "isolated_summary_writer" else "holter"
-    sink = all_trackers()[name].create(to)
-    if name == "tensorboard":
-        sink = Isolated(sink)
+    sink = all_trackers()["tensorboard"].create(Destination(folder=folder))
     sink.open(manifest())
     return sink.write, sink.close
+
+
+def summary_writer(folder):
+    from torch.utils.tensorboard import SummaryWriter
+
+    plain = SummaryWriter(log_dir=str(folder))
+
+    def write(step, row):
+        for key, value in row.items():
+            plain.add_scalar(key, value, step)
+
+    return write, plain.close
+
+
+def wandb_offline(folder):
+    import wandb
+
+    run = wandb.init(project="benchmark", dir=str(folder))
+    return (lambda step, row: run.log(row, step=step)), run.finish
+
+
+def trackio(folder):
+    os.environ["TRACKIO_DIR"] = str(folder)
+    import trackio as tracker
+
+    run = tracker.init(project="benchmark", name="run", embed=False, auto_log_cpu=False, auto_log_gpu=False)
+    return (lambda step, row: run.log(row, step=step)), run.finish
+
+
+def mlflow(folder):
+    import mlflow as tracker
+
+    tracker.set_tracking_uri(f"sqlite:///{folder / 'mlflow.db'}")
+    tracker.set_experiment("benchmark")
+    tracker.start_run()
+    return (lambda step, row: tracker.log_metrics(row, step=step)), tracker.end_run
 
 
 def recording(folder):
@@ -79,7 +138,7 @@ def recording(folder):
     from holter.sinks.registry import all_trackers
 
     torch.set_num_threads(1)
-    recorder = Recorder([all_trackers()["holter"].create(Destination(folder=folder))])
+    recorder = Recorder([all_trackers()["holter"].create(Destination(folder=folder / "run"))])
     recorder.open(manifest())
     total, count = torch.tensor(1.5), torch.tensor(3)
 
@@ -90,6 +149,20 @@ def recording(folder):
         recorder.dump(step)
 
     return write, recorder.close
+
+
+OPEN = {
+    "line": plain_lines,
+    "run.log": lambda folder: session(folder, monitor=False),
+    "run.log, monitored": lambda folder: session(folder, monitor=True),
+    "recorder": recording,
+    "holter tensorboard": holter_tensorboard,
+    "SummaryWriter": summary_writer,
+    "W&B offline": wandb_offline,
+    "Trackio": trackio,
+    "MLflow": mlflow,
+}
+"""How each writer is opened in an empty folder."""
 
 
 def cost(writer, folder, steps):
@@ -122,15 +195,24 @@ def endless(writer, folder):
 
 def steps_in(writer, folder):
     """Steps that are whole in what a killed process left."""
-    if writer in ("holter", "recorder"):
+    if writer == "line":
+        whole = (folder / "lines.jsonl").read_bytes().rpartition(b"\n")[0]
+        return {json.loads(line)["step"] for line in whole.splitlines()}
+    if writer in ("run.log", "run.log, monitored", "recorder"):
         from holter.store.reading import rows as logged
 
-        return {row.step for row in logged(folder)}
-    if writer == "wandb_offline":
+        return {row.step for row in logged(folder / "run")}
+    if writer == "W&B offline":
         return {step for file in folder.rglob("*.wandb") for step in steps_in_wandb(file.read_bytes())}
+    if writer in ("Trackio", "MLflow"):
+        (file,) = folder.glob("*.db")
+        with sqlite3.connect(file) as base:
+            whole = f"select step from metrics group by step having count(*) >= {SCALARS if writer == 'MLflow' else 1}"
+            return {step for (step,) in base.execute(whole)}
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    read = EventAccumulator(str(folder), size_guidance={"scalars": 0})
+    (home,) = {file.parent for file in folder.rglob("*tfevents*")}
+    read = EventAccumulator(str(home), size_guidance={"scalars": 0})
     read.Reload()
     last = f"group_{(SCALARS - 1) // 10}/metric_{SCALARS - 1}"
     tags = read.Tags()["scalars"]
@@ -173,7 +255,7 @@ def killed(writer, seconds=2.0):
         os.kill(child.pid, signal.SIGKILL)
         said += child.stdout.read().splitlines()
         child.wait()
-        logged = max(int(line) for line in said if line.strip())
+        logged = max(int(line) for line in said if line.strip().isdigit())
         return logged, logged - len(steps_in(writer, folder) & set(range(1, logged + 1)))
 
 
@@ -182,7 +264,7 @@ def measured(writer, steps):
     with tempfile.TemporaryDirectory() as place:
         command = [sys.executable, __file__, "--cost", writer, str(Path(place) / "run"), str(steps)]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **ENVIRONMENT})
-        return json.loads(done.stdout.splitlines()[-1])
+        return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
 
 
 class Sick:
@@ -231,18 +313,20 @@ def sickness(hangs, steps=1000):
 def main():
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
     turns = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    writers = [name for name, package in NEEDS.items() if find_spec(package) is not None]
     best = {}
     for _ in range(turns):
-        for writer in WRITERS:
-            found = measured(writer, steps // SLOW.get(writer, 1))
+        for writer in writers:
+            found = measured(writer, max(50, steps // SLOW.get(writer, 1)))
             known = best.setdefault(writer, found)
             best[writer] = {k: min(found[k], known[k]) for k in found}
-    print(f"{'writer':>24} | caller us/step  process us/step | bytes/value | steps logged at kill -9   lost")
+    ours = best["run.log"]["caller"]
+    print(f"{'writer':>20} | caller us/step   to run.log  process us/step | bytes/value | logged at kill -9    lost")
     for writer, found in best.items():
-        # What waits for an isolated tracker lies in the run folder already.
-        logged, lost = killed(writer) if writer != "isolated_summary_writer" else ("-", "-")
+        logged, lost = killed(writer)
         print(
-            f"{writer:>24} | {found['caller']:14.1f} {found['process']:16.1f} | {found['bytes']:11.1f} | {logged:>23} {lost:>6}",
+            f"{writer:>20} | {found['caller']:14.1f} {found['caller'] / ours:11.1f}x {found['process']:16.1f} |"
+            f" {found['bytes']:11.1f} | {logged:>17,} {lost:>7,}",
             flush=True,
         )
     for hangs, what in ((True, "hangs"), (False, "raises")):

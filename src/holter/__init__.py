@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from holter.callback import HolterCallback as HolterCallback
     from holter.session import alert as alert
+    from holter.session import define_metric as define_metric
     from holter.session import finish as finish
     from holter.session import init as init
     from holter.session import log as log
@@ -29,8 +30,8 @@ _TRAINERS = {
 }
 """Names that need the training extra, and where they are: importing Holter to read a log imports no torch."""
 
-_SESSION = ("alert", "finish", "init", "log", "log_samples")
-"""Functions of a recording, imported when they are first used: reading a log needs none of them."""
+_SESSION = ("alert", "config", "define_metric", "finish", "init", "log", "log_samples", "run", "summary")
+"""Names of a recording, imported when they are first used: reading a log needs none of them."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from transformers import TrainerCallback
 
 from holter import session
-from holter.findings.finding import step_text
-from holter.monitor.telling import terminal
+from holter.alerts import terminal
+from holter.monitor.ending import Ending
 from holter.sinks.naming import as_transformers
 from holter.store.manifest import settings as plain_settings
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from holter.settings import Settings
 
 log = logging.getLogger("holter")
-
-_STOP, _SAVE_AND_STOP = 1, 2
-PATIENCE = 10.0
-"""Seconds that training waits for the detectors when a metric is not finite for the first time and a stop was asked for."""
 
 
 class HolterCallback(TrainerCallback):
@@ -77,7 +73,7 @@ class HolterCallback(TrainerCallback):
         name: str | None = None,
         monitor: bool = True,
         samples: bool = True,
-        tell: Callable[[object], None] | None = terminal,
+        tell: Callable[[object], None] | Iterable[Callable[[object], None]] | None = terminal,
         settings: Settings | None = None,
     ) -> None:
         """Record to `path`.
@@ -92,7 +88,7 @@ class HolterCallback(TrainerCallback):
             name: Name of the run; the Trainer's ``run_name`` when left out.
             monitor: Whether to run the detectors over the growing record.
             samples: Whether to record completions.
-            tell: Called with every alert; a line on standard error by default.
+            tell: Called with every alert, as `holter.init` takes it; a line on standard error by default.
             settings: Which detectors, with which limits.
 
         Raises:
@@ -115,9 +111,7 @@ class HolterCallback(TrainerCallback):
         self._trainer: Trainer | None = None
         self._loss: Any = None
         self._shown: dict[int, object] = {}
-        self._checkpoints: list[tuple[int, Path]] = []
-        self._stopped = False
-        self._not_finite: set[str] = set()
+        self._ending = Ending(lambda said: self.run.note(said) if self.run is not None else None)
 
     def attach(self, trainer: Trainer) -> None:
         """Look at `trainer` beyond what callbacks are shown: its true loss, its completions. Twice is the same as once."""
@@ -152,7 +146,8 @@ class HolterCallback(TrainerCallback):
         trainer = _trainer_of(self)
         if trainer is not None:
             self.attach(trainer)
-        self._loss, self._shown, self._stopped, self._not_finite = None, {}, False, set()
+        self._loss, self._shown = None, {}
+        self._ending.begin()
         if not state.is_world_process_zero:
             return
         if self.run is not None and not self.run.finished:
@@ -191,8 +186,8 @@ class HolterCallback(TrainerCallback):
             if "loss" in row:
                 self._unmask(row)
             self.run.log(row, step=state.global_step)
-            if self._options["stop_on"] is not None and self._breaks(row) and self.run.monitor is not None:
-                self.run.monitor.settle(PATIENCE)
+            if self._options["stop_on"] is not None and self.run.monitor is not None:
+                self._ending.wait_where_it_breaks(row, self.run.monitor)
         self._heed(args, state, control)
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
@@ -210,11 +205,8 @@ class HolterCallback(TrainerCallback):
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         """Note a checkpoint."""
-        if self.run is None:
-            return
-        folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
-        self._checkpoints.append((state.global_step, folder))
-        self.run.note({"kind": "checkpoint", "step": state.global_step, "path": str(folder)})
+        if self.run is not None:
+            self._ending.saved(args, state)
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
@@ -222,12 +214,6 @@ class HolterCallback(TrainerCallback):
         """End the record."""
         if self.run is not None:
             self.run.finish()
-
-    def _breaks(self, row: Mapping[str, object]) -> bool:
-        """Whether a metric is not finite for the first time."""
-        new = {k for k, v in row.items() if isinstance(v, float) and not math.isfinite(v)} - self._not_finite
-        self._not_finite |= new
-        return bool(new)
 
     def _unmask(self, row: dict[str, object]) -> None:
         """Put the true loss into a row from which the Trainer's filter removed that it was not finite."""
@@ -259,41 +245,8 @@ class HolterCallback(TrainerCallback):
 
     def _heed(self, args: TrainingArguments, state: TrainerState, control: TrainerControl) -> None:
         """Ask the Trainer to stop where the run should. Every process must call it at the same moment."""
-        if self._stopped or self._options["stop_on"] is None:
-            return
-        asked = _same_everywhere(self._asked(args, state), args)
-        if asked:
-            self._stopped = True
-            control.should_training_stop = True
-            control.should_save = control.should_save or asked == _SAVE_AND_STOP
-
-    def _asked(self, args: TrainingArguments, state: TrainerState) -> int:
-        """What the main process wants to happen: 0 where nothing, and on the others. Says why."""
-        stop = self.run.stop if self.run is not None else None
-        if self.run is None or stop is None:
-            return 0
-        good = self._last_good_checkpoint(stop.last_good_step)
-        keep = good is not None and self._would_be_deleted(good[0], args)
-        named = f"The last good checkpoint is {good[1]}." if good is not None else "There is no checkpoint from before."
-        saved = " None is saved now, because save_total_limit would delete that one." if keep else ""
-        said = f"training stops at step {step_text(state.global_step)}: {stop.reason} {named}{saved}"
-        log.warning("%s", said)
-        self.run.note(
-            {"kind": "stopped", "step": state.global_step, "reason": said, "checkpoint": str(good[1]) if good else None}
-        )
-        return _STOP if keep else _SAVE_AND_STOP
-
-    def _last_good_checkpoint(self, last_good_step: float | None) -> tuple[int, Path] | None:
-        if last_good_step is None:
-            return None
-        good = [c for c in self._checkpoints if c[0] <= last_good_step and c[1].is_dir()]
-        return good[-1] if good else None
-
-    def _would_be_deleted(self, step: int, args: TrainingArguments) -> bool:
-        """Whether one more checkpoint would push out the one of `step`."""
-        limit = args.save_total_limit
-        newer = sum(s > step and folder.is_dir() for s, folder in self._checkpoints)
-        return limit is not None and newer + 1 >= limit
+        if self._options["stop_on"] is not None:
+            self._ending.heed(self.run.stop if self.run is not None else None, args, state, control)
 
 
 def _trainer_of(callback: TrainerCallback) -> Trainer | None:
@@ -321,17 +274,6 @@ def _algorithm(trainer: Trainer | None) -> str:
     known = type(trainer).__mro__ if trainer is not None else ()
     names = [c.__name__.removesuffix("Trainer").lower() for c in known if c.__name__.endswith("Trainer")]
     return next((n for n in names if n in ("grpo", "rloo", "ppo", "dpo", "onlinedpo")), names[0] if names else "")
-
-
-def _same_everywhere(asked: int, args: TrainingArguments) -> int:
-    """The largest number that any process has. A process that stopped alone would leave the others waiting for it forever."""
-    import torch
-
-    if args.world_size == 1 or not torch.distributed.is_initialized():
-        return asked
-    flag = torch.tensor([asked], device=args.device)
-    torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
-    return int(flag.item())
 
 
 def _rows_of(held: Mapping[str, Any]) -> tuple[list[dict[str, object]], list[object]]:

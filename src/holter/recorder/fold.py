@@ -129,3 +129,5 @@ LAST = Kind("last", (Op.MAIN, Op.MAIN), _first)
 """Lanes: value, 1. The newest value of the main process: a learning rate, a coefficient."""
 EXPLAINED_VARIANCE = Kind("explained variance", (Op.ADD,) * 5, _explained)
 """Lanes: those of `holter.signals.explained_parts`."""
+KINDS = {kind.name: kind for kind in (MEAN, SUM, MIN, MAX, VARIANCE, DEVIATION, LAST, EXPLAINED_VARIANCE)}
+"""All of them by name."""

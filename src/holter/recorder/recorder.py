@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from holter.recorder import fold, ranks
@@ -11,6 +13,7 @@ from holter.recorder.samples import SampleBuffer
 from holter.recorder.window import RecordError, Window, finished
 from holter.signals.explained import explained_parts
 from holter.signals.masked import masked_max, masked_min, tally, widened
+from holter.sinks.holter import RunFolderSink
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from holter.recorder.window import Layout, Scalar
     from holter.sinks.base import Sample, Sink
     from holter.store.manifest import Manifest
+
+log = logging.getLogger("holter")
 
 
 class Recorder:
@@ -68,9 +73,11 @@ class Recorder:
         self._samples = SampleBuffer(samples_per_dump)
 
     def open(self, manifest: Manifest) -> None:
-        """Begin the run at every sink."""
+        """Begin the run at every sink. A run that goes on keeps its id: the run folder, which comes first, knows it."""
         for sink in self.sinks:
             sink.open(manifest)
+            if isinstance(sink, RunFolderSink):
+                manifest = replace(manifest, id=sink.folder.manifest.id)
 
     # What the loop saw.
 
@@ -142,6 +149,9 @@ class Recorder:
             step: The step that the row belongs to.
             axes: Other axes of the row: ``episode``, ``num_tokens``, ``epoch``.
 
+        A process that dies does not end the recording: from then on each of the others folds what it measured itself, and the
+        main one, if it still lives, writes that.
+
         Returns:
             The row, the same on every process, without its step and time. NaN and infinities are kept.
 
@@ -162,7 +172,8 @@ class Recorder:
             return
         # Trackers that missed rows find them again by their times, so no two are alike.
         self._time = max(self._clock(), math.nextafter(self._time, math.inf))
-        stamped = {"time": self._time, **row}
+        stamped = dict(row)
+        stamped["time"] = self._time
         for sink in self.sinks:
             sink.write(step, stamped)
 
@@ -174,7 +185,10 @@ class Recorder:
         """
         rows: list[Sample] = list(self._samples.take())
         if self.processes.size > 1:
-            rows = [row for part in self.processes.exchange(rows) for row in part]
+            try:
+                rows = [row for part in self.processes.exchange(rows) for row in part]
+            except RuntimeError as error:
+                self._go_on_alone(error)
         if not self.processes.main:
             return []
         if rows:
@@ -186,6 +200,25 @@ class Recorder:
         """Forget what was recorded since the last dump: a step that is done over."""
         self._window.clear()
         self._samples.take()
+
+    def state(self) -> dict[str, tuple[str, tuple[float, ...]]]:
+        """What was measured since the last row, for a checkpoint: kind and lanes of each metric. Looks at the device.
+
+        Each process keeps its own. Completions that were not logged are not kept.
+        """
+        return self._window.state()
+
+    def restore(self, state: Mapping[str, tuple[str, Sequence[float]]]) -> None:
+        """Go on from what `state` gave: the next row holds what was measured before and after the checkpoint.
+
+        Raises:
+            RecordError: For a kind of fold that this version does not have.
+        """
+        self._window.clear()
+        for key, (kind, lanes) in state.items():
+            if kind not in fold.KINDS:
+                raise RecordError(f"{key!r} was recorded as {kind}, which is none of {', '.join(fold.KINDS)}")
+            self._window.add(key, fold.KINDS[kind], *lanes)
 
     def close(self) -> None:
         """Finish the run at every sink."""
@@ -200,8 +233,24 @@ class Recorder:
 
     def _fold(self) -> dict[str, float]:
         mine = self._window.layout()
-        if self.processes.size == 1:
-            return finished(mine, self.processes.gather(self._window.folded(mine))) if mine else {}
+        if self.processes.size > 1:
+            try:
+                return self._together(mine)
+            except RuntimeError as error:
+                self._go_on_alone(error)
+        return finished(mine, self.processes.gather(self._window.folded(mine))) if mine else {}
+
+    def _go_on_alone(self, error: RuntimeError) -> None:
+        """Another process died, and with it the collectives. What this one measures is recorded all the same."""
+        log.warning(
+            "the other processes cannot be reached any more (%s); from here on rows hold what this one measured",
+            str(error).partition("\n")[0],
+        )
+        alone = ranks.Alone()
+        alone.main = self.processes.main
+        self.processes = alone
+
+    def _together(self, mine: Layout) -> dict[str, float]:
         # All processes send vectors of one length, laid out as they agreed before. One that has metrics the others may not
         # know raises its flag, and all see it in the same collective.
         flagged = not set(mine) <= set(self._agreed)

@@ -53,7 +53,7 @@ class Window:
             entry = self._entries[key] = _Entry(kind)
         elif entry.kind is not kind and entry.kind != kind:
             raise RecordError(f"{key!r} was recorded as {entry.kind.name}, and is now recorded as {kind.name}")
-        if kind == LAST:
+        if kind is LAST:
             entry.on_host.clear()
             entry.on_device.clear()
         tensor = next((lane for lane in lanes if hasattr(lane, "detach")), None)
@@ -65,6 +65,16 @@ class Window:
     def layout(self) -> Layout:
         """Metrics of this window, in the order in which they first came."""
         return tuple((key, entry.kind) for key, entry in self._entries.items())
+
+    def state(self) -> dict[str, tuple[str, tuple[float, ...]]]:
+        """Kind and folded lanes of each metric, as plain numbers. Looks at the device at each part."""
+        return {
+            key: (
+                entry.kind.name,
+                entry.kind.fold(tuple(map(float, lanes)) for lanes in (*entry.on_host, *entry.on_device)),
+            )
+            for key, entry in self._entries.items()
+        }
 
     def clear(self) -> None:
         """Forget everything."""

@@ -13,16 +13,18 @@ run.finish()
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from holter.alerts import Audience, Ledger, terminal
 from holter.errors import HolterError
-from holter.monitor import Ledger, Monitor, StopRule
-from holter.monitor.telling import terminal
+from holter.monitor import Monitor, StopRule
 from holter.recorder import ranks
+from holter.session import habits
 from holter.session.live_run import LiveRun
 from holter.session.place import ROOT, NoSuchRunError, folder_called, folder_of, new_folder
 from holter.settings import Settings, find_settings
@@ -36,8 +38,20 @@ from holter.store.reading import rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["LiveRun", "NoSuchRunError", "StopRule", "alert", "current", "finish", "init", "log", "log_samples"]
+__all__ = [
+    "LiveRun",
+    "NoSuchRunError",
+    "StopRule",
+    "alert",
+    "current",
+    "define_metric",
+    "finish",
+    "init",
+    "log",
+    "log_samples",
+]
 
+NO_RUN = "there is no run yet: call holter.init() first"
 _current: LiveRun | None = None
 
 
@@ -59,11 +73,12 @@ def init(
     seed: int | None = None,
     monitor: bool = True,
     stop_on: str | Iterable[str] | None = None,
-    tell: Callable[[object], None] | None = terminal,
+    tell: Callable[[object], None] | Iterable[Callable[[object], None]] | None = terminal,
     settings: Settings | None = None,
     ledger: Ledger | None = None,
     rename: Callable[[str], str] = as_logged,
     options: Mapping[str, Mapping[str, object]] | None = None,
+    **for_wandb: object,
 ) -> LiveRun:
     """Begin to record a run, or go on with one.
 
@@ -83,20 +98,27 @@ def init(
         seed: Random seed; the config's ``seed`` when left out.
         monitor: Whether to run the detectors over the growing record.
         stop_on: When `LiveRun.should_stop` becomes true: ``"critical"``, ``"warning"``, names or patterns of detectors.
-        tell: Called with every alert; a line on standard error by default, None for silence.
+        tell: Called with every alert, one function or several; a line on standard error by default. The services that
+            ``HOLTER_NOTIFY`` names and trackers of `report_to` that have alerts hear of them, too. None for silence.
         settings: Which detectors, with which limits; those of the working folder's ``holter.toml`` when left out.
         ledger: What counts as news: severity floor, cool-down, quiet rows at the start.
         rename: How a metric is called at the trackers.
         options: Settings of single trackers by name: ``{"wandb": {"entity": "lab"}}``.
+        for_wandb: Further arguments of ``wandb.init`` (``entity``, ``tags``, ``group``, ...): W&B gets them where it is reported
+            to. ``mode="disabled"`` records nothing.
 
     Raises:
         RunFolderError: When the folder holds a run already and none was to be resumed.
         NoSuchRunError: When the run to be resumed is not there.
         UnknownNameError: For a tracker or detector that does not exist.
-        SettingsError: For a tracker that is not installed, or a setting that does not exist.
+        SettingsError: For a tracker that is not installed, an argument or setting that does not exist, or an address of a
+            service that is none.
         OSError: When the folder cannot be written.
     """
     global _current
+    options = habits.for_wandb(for_wandb, inspect.signature(init).parameters, options or {})
+    if for_wandb.get("mode") == habits.DISABLED:
+        report_to = NONE
     rule = StopRule.of(stop_on)
     trackers = chosen(report_to)[0]
     if report_to != NONE and report_to != [NONE]:
@@ -109,9 +131,10 @@ def init(
         project=project,
         run_name=name,
         rename=rename,
-        options=options or {},
+        options=options,
     )
     sinks = sinks_for(trackers, to) if _records() else []
+    audience = Audience.of(tell, among=sinks) if sinks else Audience()
     manifest = describe(algorithm=algorithm, name=name or folder.name, config=config, seed=seed)
     if id is not None:
         manifest = replace(manifest, id=id)
@@ -127,7 +150,7 @@ def init(
             settings=settings if settings is not None else find_settings(Path.cwd()),
             stop_on=rule,
             ledger=ledger,
-            tell=tell,
+            tell=audience,
             note=note,
             name=str(folder),
             before=folder if resumes else None,
@@ -135,7 +158,7 @@ def init(
         if (monitor or rule) and sinks
         else None
     )
-    run = LiveRun(sinks, manifest, monitor=watching, last_step=last, tell=tell)
+    run = LiveRun(sinks, manifest, monitor=watching, last_step=last, audience=audience)
     _current = run
     atexit.register(_end, run)
     return run
@@ -190,13 +213,13 @@ def current() -> LiveRun:
         NoRunError: When there is none.
     """
     if _current is None:
-        raise NoRunError("there is no run yet: call holter.init() first")
+        raise NoRunError(NO_RUN)
     return _current
 
 
-def log(values: Mapping[str, object], step: float | None = None) -> None:
+def log(values: Mapping[str, object], step: float | None = None, commit: bool | None = None) -> None:  # noqa: FBT001
     """Log one row of the current run; see `LiveRun.log`."""
-    current().log(values, step)
+    current().log(values, step, commit)
 
 
 def log_samples(
@@ -209,6 +232,25 @@ def log_samples(
 def alert(title: str, text: str = "", level: object = "WARN", wait_duration: float = 0.0) -> None:
     """Send an alert of the current run; see `LiveRun.alert`."""
     current().alert(title, text, level, wait_duration)
+
+
+def define_metric(*_: object, **__: object) -> None:
+    """Accepted; see `LiveRun.define_metric`."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    """``run`` is the current run, None where there is none; ``config`` and ``summary`` are its own.
+
+    Raises:
+        AttributeError: For ``config`` and ``summary`` where there is no run.
+    """
+    if name == "run":
+        return _current
+    if name in ("config", "summary"):
+        if _current is None:
+            raise AttributeError(f"there is no {name}, because {NO_RUN}")
+        return getattr(_current, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def finish(exit_code: int = 0) -> None:

@@ -10,13 +10,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from holter.recorder.recorder import Recorder
+from holter.session.recorded import Recorded
 from holter.session.values import number, numbers_of
+from holter.sinks.base import Configurable
 from holter.sinks.holter import RunFolderSink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from holter.alerts import Audience
     from holter.monitor import Monitor, Stop
     from holter.sinks.base import Sink
     from holter.store.manifest import Manifest
@@ -37,7 +40,8 @@ class LiveRun:
         path: The run folder; None on a process that records nothing.
         id: Identity of the run, the same after a resume.
         name: What people call it.
-        config: Hyper-parameters as they were recorded.
+        config: Hyper-parameters as they were recorded. What is set here later is written into the manifest, too.
+        summary: Figures of the whole run, set by you; every change is a line of ``findings.jsonl``.
         monitor: Watches the run; None where it is off.
         failed: Whether it ended by an error.
     """
@@ -49,7 +53,7 @@ class LiveRun:
         *,
         monitor: Monitor | None = None,
         last_step: float = 0,
-        tell: Callable[[object], None] | None = None,
+        audience: Audience | None = None,
     ) -> None:
         """Begin the run at every sink; `holter.init` is the way in.
 
@@ -58,7 +62,7 @@ class LiveRun:
             manifest: What the run is.
             monitor: Watches it.
             last_step: Step after which steps are counted.
-            tell: Hears of alerts.
+            audience: Hears of alerts.
 
         Raises:
             RunFolderError: When the folder holds a run already.
@@ -66,12 +70,14 @@ class LiveRun:
         """
         self._recorder = Recorder([*sinks, *([monitor] if monitor is not None and sinks else [])])
         self.monitor = monitor if self._recorder.sinks else None
-        self._tell = tell
-        self._lock = threading.Lock()
+        self._audience = audience
+        # Entered again by a signal's handler that logs while the same thread is logging.
+        self._lock = threading.RLock()
+        self._logging = threading.RLock()
+        self._held: tuple[float | None, dict[str, float | int | None]] | None = None
         self._refused: set[str] = set()
         self._alerted: dict[str, float] = {}
         self._step = last_step
-        self._logged = False
         self._finished = False
         self.failed = False
         self._recorder.open(manifest)
@@ -79,7 +85,11 @@ class LiveRun:
         self._folder = folder.folder if folder is not None else None
         known = self._folder.manifest if self._folder is not None else manifest
         self.path: Path | None = self._folder.path if self._folder is not None else None
-        self.id, self.name, self.config = known.id, known.name, dict(known.config)
+        self.id, self.name = known.id, known.name
+        self.config = Recorded(known.config, self._configured)
+        self.summary = Recorded(
+            {}, lambda changed: self.note({"kind": "summary", "step": self._step, "values": changed})
+        )
 
     @property
     def step(self) -> float:
@@ -96,21 +106,23 @@ class LiveRun:
         """Whether the run should stop, by the ``stop_on`` of `holter.init`. Ask it once a step; it costs nothing."""
         return self.stop is not None
 
-    def log(self, values: Mapping[str, object], step: float | None = None) -> None:
-        """Log one row. It is in the file when this returns. Never raises.
+    def log(self, values: Mapping[str, object], step: float | None = None, commit: bool | None = None) -> None:  # noqa: FBT001
+        """Log one row. It is in the file when this returns. Never raises. Threads may share a run.
 
         Args:
             values: Numbers by name: Python's, numpy's, tensors of one element. NaN and infinities are values, None is a null,
                 nested mappings become ``outer/inner``. What is no number is left out, and said once. A value called ``step``
                 is the step.
             step: The training step. When left out, one more than the last one.
+            commit: False keeps the values in memory, as a part of the row that the next call logs.
         """
         try:
-            self._log(values, step)
+            with self._logging:
+                self._log(values, step, hold=commit is False)
         except Exception as error:
             self._complain("log", f"a row could not be logged ({type(error).__name__}: {error})")
 
-    def _log(self, values: Mapping[str, object], step: float | None) -> None:
+    def _log(self, values: Mapping[str, object], step: float | None, *, hold: bool) -> None:
         if self._finished:
             self._complain("finished", "log() after finish(): the rows are not recorded")
             return
@@ -122,7 +134,28 @@ class LiveRun:
         if "time" in row:
             del row["time"]
             self._refuse("time", "the row's own clock; log it under another name")
-        at = self._counted(step if step is not None else inside)
+        said = step if step is not None else inside
+        if hold or self._held is not None:
+            said, row = self._joined(said, row)
+            if hold:
+                self._held = said, row
+                return
+        self._write(said, row)
+
+    def _joined(
+        self, step: float | None, row: dict[str, float | int | None]
+    ) -> tuple[float | None, dict[str, float | int | None]]:
+        """A row together with what was held of it; what was held of another step is a row of its own."""
+        held, self._held = self._held, None
+        if held is None:
+            return step, row
+        if step is not None and held[0] is not None and step != held[0]:
+            self._write(*held)
+            return step, row
+        return held[0] if step is None else step, {**held[1], **row}
+
+    def _write(self, step: object, row: dict[str, float | int | None]) -> None:
+        at = self._counted(step)
         if row:
             self._recorder.write(at, row)
 
@@ -143,8 +176,9 @@ class LiveRun:
             rows = _rows(samples)
             found = None if step is None else self._step_of(step)
             at = self._step if found is None else found
-            for sink in self._recorder.sinks if rows else ():
-                sink.samples(at, rows)
+            with self._logging:
+                for sink in self._recorder.sinks if rows else ():
+                    sink.samples(at, rows)
         except Exception as error:
             self._complain("samples", f"completions could not be logged ({type(error).__name__}: {error})")
 
@@ -166,10 +200,23 @@ class LiveRun:
                 return
             self._alerted[title] = now
             self.note({"kind": "alert", "step": self._step, "level": word.lower(), "title": title, "text": text})
-            if self._tell is not None and self._recorder.sinks:
-                self._tell(f"{word.lower()}: {title}" + (f": {text}" if text else ""))
+            if self._audience is not None and self._recorder.sinks:
+                self._audience(f"{word.lower()}: {title}" + (f": {text}" if text else ""))
         except Exception as error:
             self._complain("alert", f"an alert could not be sent ({type(error).__name__}: {error})")
+
+    def define_metric(self, *_: object, **__: object) -> None:
+        """Accepted for people who are used to it: every metric has the step as its axis, and its whole course is kept."""
+
+    def _configured(self, _: Mapping[str, object]) -> None:
+        """The configuration changed: every sink that keeps it hears of it."""
+        with self._logging:
+            for sink in self._recorder.sinks:
+                if isinstance(sink, Configurable):
+                    try:
+                        sink.configure(dict(self.config))
+                    except Exception as error:
+                        self._complain(f"config-{sink.name}", f"{sink.name}: the config could not be written ({error})")
 
     def note(self, said: Mapping[str, object]) -> None:
         """Write one line into ``findings.jsonl``: what happened, beside the metrics. Never raises."""
@@ -201,6 +248,8 @@ class LiveRun:
     def _finish(self, kind: str, why: str) -> None:
         if self._finished:
             return
+        if self._held is not None:
+            self.log({})
         self._finished, self.failed = True, kind == "failed"
         sinks = self._recorder.sinks
         # The monitor speaks last, and needs the run folder to be open.
@@ -213,6 +262,8 @@ class LiveRun:
                 self._complain(
                     f"close-{sink.name}", f"{sink.name} could not be finished ({type(error).__name__}: {error})"
                 )
+        if self._audience is not None:
+            self._audience.close()
 
     def __enter__(self) -> Self:
         return self
@@ -230,6 +281,8 @@ class LiveRun:
 
     def _step_of(self, step: object) -> float | None:
         """A step as a number; None where it is none."""
+        if type(step) is int:
+            return step
         try:
             found = number(step)
             if found is not None and math.isfinite(found):

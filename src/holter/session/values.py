@@ -25,11 +25,20 @@ def numbers_of(values: Mapping[Any, object], refuse: Refuse) -> dict[str, float 
         values: What was logged.
         refuse: Told the name and what it holds, for what is no number; that is left out.
     """
-    if _PLAIN.issuperset(map(type, values.values())) and all(k.__class__ is str for k in values):
+    if _PLAIN.issuperset(map(type, values.values())) and _all_text(values):
         return dict(values)
     out: dict[str, float | int | None] = {}
     _flatten(values, "", out, refuse, 0)
     return out
+
+
+def _all_text(names: Mapping[Any, object]) -> bool:
+    try:
+        # The quickest look at the type of each.
+        "".join(names)
+    except TypeError:
+        return False
+    return True
 
 
 def _flatten(

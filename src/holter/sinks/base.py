@@ -48,6 +48,15 @@ class Sink(Protocol):
         ...
 
 
+@runtime_checkable
+class Configurable(Protocol):
+    """A sink that keeps the hyper-parameters, and takes them anew where they change after the run was begun."""
+
+    def configure(self, config: Mapping[str, object]) -> None:
+        """Take all of them. May raise."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
     """Where and under what names a run is recorded; each sink takes from it what concerns it.

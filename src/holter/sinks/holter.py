@@ -9,7 +9,7 @@ from holter.store.reading import lines, numbers
 from holter.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from holter.store.manifest import Manifest
 
@@ -49,6 +49,14 @@ class RunFolderSink:
     def samples(self, step: float, rows: Sequence[Sample]) -> None:
         """One line a completion."""
         self.folder.samples(step, rows)
+
+    def configure(self, config: Mapping[str, object]) -> None:
+        """Write down the hyper-parameters anew.
+
+        Raises:
+            OSError: When the disk refuses.
+        """
+        self.folder.configure(config)
 
     def close(self) -> None:
         """Close the files. Never raises."""

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from holter.sinks.base import Configurable
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from holter.sinks.base import Sample, Sink, Values
     from holter.store.manifest import Manifest
@@ -33,6 +35,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 """Seconds between tries, doubling."""
 PATIENCE = 5.0
 """Seconds that one call may take before the tracker counts as hanging."""
+OPENING = 60.0
+"""Seconds that opening may take: trackers start processes then, and ask servers that they have not asked before."""
 
 
 class Replay(Protocol):
@@ -71,6 +75,7 @@ class Isolated:
         queue: int = QUEUE,
         first_pause: float = FIRST_PAUSE,
         patience: float = PATIENCE,
+        opening: float = OPENING,
     ) -> None:
         """Wrap `sink`; the thread starts with `open`.
 
@@ -81,13 +86,15 @@ class Isolated:
             queue: Most rows and tables that wait in memory.
             first_pause: Seconds before the second try of a call.
             patience: Seconds that one call may take before the tracker counts as hanging.
+            opening: Seconds that opening may take.
         """
         self.name = sink.name
         self.sink = sink
         self._replay = replay
         self._limit = queue
         self._first_pause = first_pause
-        self._patience = patience
+        self._patience, self._opening = patience, opening
+        self._opened = False
         self._change = threading.Condition()
         self._finishing = threading.Event()
         self._queue: deque[_Call] = deque()
@@ -118,6 +125,18 @@ class Isolated:
         """Hand one table over."""
         self._hand_over(_Call(lambda: self.sink.samples(step, rows)))
 
+    def alert(self, title: str, text: str, level: str) -> None:
+        """Hand an alert over, where the tracker has alerts: `level` is ``INFO``, ``WARN`` or ``ERROR``."""
+        send = getattr(self.sink, "alert", None)
+        if send is not None:
+            self._hand_over(_Call(lambda: send(title, text, level)))
+
+    def configure(self, config: Mapping[str, object]) -> None:
+        """Hand hyper-parameters over, where the tracker keeps them."""
+        sink = self.sink
+        if isinstance(sink, Configurable):
+            self._hand_over(_Call(lambda: sink.configure(config)))
+
     def close(self) -> None:
         """Let the tracker take what waits, as long as it answers, and say what never arrived."""
         if self._thread is None:
@@ -128,7 +147,7 @@ class Isolated:
             self._finishing.set()
             self._change.notify_all()
             calls, since = self._calls, self._called_at or time.monotonic()
-            while not self._ended and (left := since + self._patience - time.monotonic()) > 0:
+            while not self._ended and (left := since + self._longest - time.monotonic()) > 0:
                 self._change.wait(left)
                 if self._calls != calls:
                     calls, since = self._calls, time.monotonic()
@@ -148,9 +167,14 @@ class Isolated:
                 self._overflowed = True
                 self._left_to_folder += 1
             self._change.notify_all()
-            hanging = self._called_at is not None and time.monotonic() - self._called_at > self._patience
+            hanging = self._called_at is not None and time.monotonic() - self._called_at > self._longest
         if hanging:
             self._warn("does not answer")
+
+    @property
+    def _longest(self) -> float:
+        """Seconds that the call which is being made may take."""
+        return self._patience if self._opened else self._opening
 
     def _warn(self, why: str) -> None:
         if not self._warned:
@@ -178,6 +202,7 @@ class Isolated:
         while True:
             last = self._finishing.is_set()
             if self._try(opening):
+                self._opened = True
                 return True
             if last:
                 return False

@@ -9,7 +9,7 @@ from holter.sinks.base import Destination, Sample, Tracker, Values
 from holter.sinks.naming import renamed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holter.store.manifest import Manifest
 
@@ -39,14 +39,20 @@ class WandbSink:
             to.folder.mkdir(parents=True, exist_ok=True)
             options: dict[str, Any] = {
                 "project": to.project or os.getenv("WANDB_PROJECT", "holter"),
+                "id": manifest.id,
+                "resume": "allow" if to.resume else None,
                 "name": to.run_name or manifest.name or None,
                 "dir": str(to.folder),
                 "reinit": "create_new",
             }
             self._run = wandb.init(**{**options, **to.options.get("wandb", {})})
-        self._run.config.update(dict(manifest.config), allow_val_change=True)
+        self.configure(manifest.config)
         self._run.define_metric(self._axis, hidden=True)
         self._run.define_metric("*", step_metric=self._axis, step_sync=True)
+
+    def configure(self, config: Mapping[str, object]) -> None:
+        """Take hyper-parameters."""
+        self._run.config.update(dict(config), allow_val_change=True)
 
     def write(self, step: float, row: Values) -> None:
         """One history row."""
@@ -61,6 +67,10 @@ class WandbSink:
         for row in rows:
             table.add_data(_whole(step), *(_cell(row.get(name)) for name in columns))
         self._run.log({"completions": table, self._axis: _whole(step)})
+
+    def alert(self, title: str, text: str, level: str) -> None:
+        """An alert of the run, which W&B sends on as its user has chosen; it takes 63 characters of a title."""
+        self._run.alert(title=title, text=text, level=level)
 
     def close(self) -> None:
         """Finish the run if it is ours. wandb's own process may write the last rows a moment after this returns."""

@@ -17,6 +17,7 @@ NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 """What a string value of a metric stands for."""
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
 _LARGEST = 2**63
+_EMPTY = len(b"{}\n")
 _DEPTH = 20
 """Nesting beyond this is written as text, so that a mapping that holds itself ends."""
 
@@ -25,13 +26,25 @@ def encode(row: Mapping[str, object]) -> bytes:
     """The line that holds `row`, its line feed included. Never raises: what JSON cannot hold is written as its text."""
     try:
         line = orjson.dumps(row, default=_plain, option=_OPTIONS)
-        if b"null" in line:
+        # From the end, because that search is the faster one for a short word.
+        if line.rfind(b"null") >= 0:
             line = orjson.dumps({k: _spelled(v) for k, v in row.items()}, default=_plain, option=_OPTIONS)
-            if b"null" in line:
+            if line.rfind(b"null") >= 0:
                 line = orjson.dumps(spelled_out(row), option=_OPTIONS)
     except (TypeError, ValueError):
         line = orjson.dumps(spelled_out(row), option=_OPTIONS)
     return line
+
+
+def joined(first: bytes, second: bytes) -> bytes:
+    r"""The lines of two objects that share no key as the line of one: cheaper than a merge of the objects.
+
+    >>> joined(encode({"step": 7}), encode({"kl": 0.1}))
+    b'{"step":7,"kl":0.1}\n'
+    """
+    if len(first) == _EMPTY or len(second) == _EMPTY:
+        return second if len(first) == _EMPTY else first
+    return b"%b,%b" % (first[:-2], second[1:])
 
 
 def decode(line: bytes) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class LineFile:
         self.path = path
         self._held_limit = held_bytes
         self._retry_seconds = retry_seconds
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._descriptor: int | None = None
         self._held: deque[bytes] = deque()
         self._held_bytes = 0
@@ -102,9 +102,12 @@ class LineFile:
         """Whether the disk took the whole line."""
         assert self._descriptor is not None, "written only while the file is open"
         try:
-            if os.write(self._descriptor, line) == len(line):
+            taken = os.write(self._descriptor, line)
+            if taken == len(line):
                 return True
             self._refused(OSError(TORN))
+            # Taken back, so that no reader meets half a line once others follow it.
+            os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size - taken)
         except OSError as error:
             self._refused(error)
         # A fresh descriptor is the way back after a stale one, and closes the torn line.

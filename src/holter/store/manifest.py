@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import numbers
 import os
 import secrets
 import time
@@ -154,6 +155,8 @@ def _plain(value: object) -> Any:  # noqa: ANN401
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if value is None or isinstance(value, bool | int | float | str):
         return spelled_out(value)
+    if isinstance(value, numbers.Real):
+        return spelled_out(int(value) if isinstance(value, numbers.Integral) else float(value))
     # A function, a class, a model: its name says which, its address would only make equal configs differ.
     name = getattr(value, "__qualname__", None)
     return f"{getattr(value, '__module__', '')}.{name}" if name else _named(value)
@@ -171,10 +174,7 @@ def write_manifest(file: Path, manifest: Manifest) -> None:
         FileExistsError: When there is one.
         OSError: When the disk refuses.
     """
-    said = {"format": FORMAT, "version": VERSION, **dataclasses.asdict(manifest)}
-    data = orjson.dumps(spelled_out(said), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    draft.write_bytes(data)
+    draft = _draft(file, manifest)
     try:
         # A link fails where the name is taken, which renaming would not.
         try:
@@ -187,6 +187,31 @@ def write_manifest(file: Path, manifest: Manifest) -> None:
             draft.replace(file)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def rewrite_manifest(file: Path, manifest: Manifest) -> None:
+    """Write a manifest over the one that is there; a reader sees the one or the other.
+
+    Raises:
+        OSError: When the disk refuses; the one that was there is left as it was.
+    """
+    draft = _draft(file, manifest)
+    try:
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _draft(file: Path, manifest: Manifest) -> Path:
+    said = {"format": FORMAT, "version": VERSION, **dataclasses.asdict(manifest)}
+    data = orjson.dumps(spelled_out(said), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(data)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    return draft
 
 
 def read_manifest(file: Path) -> Manifest:

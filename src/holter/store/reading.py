@@ -92,12 +92,16 @@ def lines(file: Path, *, offset: int = 0, first: int = 1) -> Iterator[Line]:
             if not text.endswith(b"\n"):
                 return
             end += len(text)
-            if not text.strip():
-                continue
-            try:
-                yield Line(at, decode(text), "", end)
-            except ValueError as error:
-                yield Line(at, None, f"not a line of a run: {error}", end)
+            if text.strip():
+                yield line_of(text, at, end)
+
+
+def line_of(text: bytes, number: int, end: int) -> Line:
+    """What a line says; with its 1-based number, and the offset of the byte after it."""
+    try:
+        return Line(number, decode(text), "", end)
+    except ValueError as error:
+        return Line(number, None, f"not a line of a run: {error}", end)
 
 
 def segments(folder: Path) -> list[Segment]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from holter.errors import HolterError
 from holter.store import layout
-from holter.store.encoding import encode
+from holter.store.encoding import encode, joined
 from holter.store.line_file import LineFile
-from holter.store.manifest import Manifest, Parent, read_manifest, write_manifest
+from holter.store.manifest import Manifest, Parent, read_manifest, rewrite_manifest, write_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -87,11 +87,13 @@ class RunFolder:
         Args:
             step: The step, which is the line's first entry whatever `row` says.
             row: Values by name. A name that is absent was not logged; None is a null that was logged.
-            now: Wall-clock time, seconds since 1970; the current one by default.
+            now: Wall-clock time, seconds since 1970, where `row` has no ``time``; the current one by default.
         """
-        line = {"step": step, "time": time.time() if now is None else now, **row}
-        line["step"] = step
-        self._metrics.append(encode(line))
+        rest = dict(row)
+        rest.pop("step", None)
+        at = rest.pop("time", None) if "time" in rest else now
+        head = {"step": step, "time": time.time() if at is None else at}
+        self._metrics.append(joined(encode(head), encode(rest)))
 
     def samples(self, step: float, rows: Iterable[Mapping[str, object]]) -> None:
         """Log completions of one step, one line each. Never raises once the file is open."""
@@ -107,6 +109,15 @@ class RunFolder:
         self._findings.append(
             encode({"time": time.time() if now is None else now, "segment": self.manifest.segment, **said})
         )
+
+    def configure(self, config: Mapping[str, Any]) -> None:
+        """Write down the hyper-parameters anew, in this segment's manifest.
+
+        Raises:
+            OSError: When the disk refuses; the manifest is left as it was.
+        """
+        self.manifest = replace(self.manifest, config=dict(config))
+        rewrite_manifest(layout.manifest_file(self.path, self.manifest.segment), self.manifest)
 
     def close(self) -> None:
         """Write what still waits for the disk and close the files. Never raises."""

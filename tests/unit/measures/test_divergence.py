@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from holter.errors import UnknownNameError  # noqa: E402
-from holter.signals.divergence import k1, k2, k3, kl_estimate, kl_per_sequence, kl_per_token  # noqa: E402
+from holter.signals.divergence import k1, k2, k3, kl, kl_per_sequence, kl_per_token  # noqa: E402
 
 P = torch.tensor([0.5, 0.3, 0.2])
 Q = torch.tensor([0.2, 0.3, 0.5])
@@ -53,4 +53,4 @@ def test_per_token_weighs_tokens_and_per_sequence_adds_them_up():
 
 def test_an_unknown_estimator_is_refused_with_the_known_ones():
     with pytest.raises(UnknownNameError, match="Did you mean k3"):
-        kl_estimate(P, Q, "k33")
+        kl(P, Q, "k33")

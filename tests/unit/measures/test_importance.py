@@ -83,3 +83,10 @@ def test_a_value_is_clipped_where_the_bounded_loss_is_greater():
     returns = torch.tensor([2.0, 2.0, -1.0])
     # Moved beyond the range towards the target; within the range; beyond it away from the target.
     assert value_clipped(values, old, returns, clip=0.2).tolist() == [True, False, False]
+
+
+def test_a_value_that_stays_in_range_is_not_clipped_by_rounding():
+    torch.manual_seed(0)
+    old = 100 * torch.randn(1000)
+    values, returns = old + 0.1 * torch.randn(1000).clamp(-1, 1), old + torch.randn(1000)
+    assert not value_clipped(values, old, returns, clip=0.2).any()

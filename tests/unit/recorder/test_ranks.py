@@ -1,6 +1,8 @@
 """Two processes give the row of one."""
 
 import math
+import os
+import signal
 from collections import Counter
 
 import pytest
@@ -65,6 +67,38 @@ def process(rank, folder, results):
         conflict = str(error)
     results.put((rank, rows, collectives, samples, len(sink.rows), conflict))
     dist.destroy_process_group()
+
+
+def mortal(rank, folder, results, dying):
+    """One of two, of which one is killed after its second row."""
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+    sink = Memory()
+    recorder = Recorder([sink])
+    rows = []
+    for step in range(5):
+        if step == 2 and rank == dying:
+            os.kill(os.getpid(), signal.SIGKILL)
+        recorder.record("kl", 2.0 + rank, 1)
+        rows.append(recorder.dump(step))
+    recorder.record_samples({"prompt": [f"of {rank}"]})
+    results.put((rank, rows, recorder.dump_samples(5), [step for step, _ in sink.rows]))
+
+
+@pytest.mark.parametrize("dying", [0, 1])
+def test_a_process_that_is_killed_neither_holds_up_the_other_nor_ends_its_record(tmp_path, dying):
+    context = mp.get_context("spawn")
+    results = context.SimpleQueue()
+    children = [context.Process(target=mortal, args=(rank, str(tmp_path), results, dying)) for rank in range(2)]
+    for child in children:
+        child.start()
+    rank, rows, samples, written = results.get()
+    for child in children:
+        child.join()
+    assert rank == 1 - dying
+    assert [row["kl"] for row in rows] == [2.5, 2.5, *[2.0 + rank] * 3]
+    # The main process goes on writing; where it died, nobody else begins to.
+    assert written == ([0, 1, 2, 3, 4] if rank == 0 else [])
+    assert samples == ([{"prompt": "of 0"}] if rank == 0 else [])
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """The recorder: one row a step, one look at the device."""
 
+import json
 import math
 from collections import Counter
 
@@ -257,3 +258,25 @@ def test_the_newest_completions_are_kept():
 def test_columns_of_different_length_are_refused():
     with pytest.raises(ValueError, match="differ in length"):
         Recorder().record_samples({"a": [1], "b": [1, 2]})
+
+
+def test_a_row_begun_before_a_checkpoint_is_ended_after_it():
+    values, mask = batch(seed=5)
+    whole, before, after = Recorder(), Recorder(), Recorder()
+    for recorder in (whole, before):
+        record_all(recorder, values[:3], mask[:3])
+        recorder.record("late", torch.tensor(3.0), 2)
+    kept = json.loads(json.dumps(before.state()))
+    after.record("gone", 1.0, 1)
+    after.restore(kept)
+    for recorder in (whole, after):
+        record_all(recorder, values[3:], mask[3:])
+    expected = whole.dump(1)
+    assert after.dump(1) == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    assert expected["late"] == 1.5
+    assert after.state() == {}
+
+
+def test_a_state_of_a_later_version_is_refused():
+    with pytest.raises(RecordError, match="'kl' was recorded as median, which is none of mean"):
+        Recorder().restore({"kl": ("median", (1.0,))})

@@ -24,9 +24,11 @@ class Tracker:
         self.gate = threading.Event()
         self.gate.set()
         self.refused = threading.Event()
+        self.entered = threading.Event()
 
     def _call(self, call, step=None):
         self.calls.append((call, step))
+        self.entered.set()
         self.gate.wait()
         try:
             self.refuse(call, step)
@@ -51,6 +53,7 @@ class Tracker:
 
 def isolated(tracker, **options):
     options = {"first_pause": 0.0, "patience": 20.0, **options}
+    options.setdefault("opening", options["patience"])
     out = Isolated(tracker, **options)
     out.open(MANIFEST)
     return out
@@ -137,6 +140,17 @@ def test_a_tracker_that_opens_late_gets_every_row():
     back.set()
     sink.close()
     assert tracker.steps == list(range(5))
+
+
+def test_a_tracker_may_take_longer_to_open_than_any_later_call(caplog):
+    tracker = Tracker()
+    tracker.gate.clear()
+    sink = isolated(tracker, patience=0.0, opening=20.0)
+    tracker.entered.wait()
+    sink.write(1, row(1))
+    assert not caplog.records, "with no patience at all a later call that takes any time would be called hanging"
+    tracker.gate.set()
+    sink.close()
 
 
 def test_a_row_that_it_cannot_take_does_not_dam_up_the_others(caplog):

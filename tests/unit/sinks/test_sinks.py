@@ -3,10 +3,13 @@
 import json
 import math
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 
 import pytest
 
+from holter import discovery
 from holter.errors import SettingsError, UnknownNameError
+from holter.runs.load import load
 from holter.sinks import registry
 from holter.sinks.base import Destination, Sink, Tracker
 from holter.sinks.isolated import Isolated
@@ -43,6 +46,17 @@ def test_all_is_what_is_installed(monkeypatch):
     assert theirs == ("mlflow",)
     with pytest.raises(SettingsError, match="pip install no_such_package"):
         chosen("absent")
+
+
+def test_a_tracker_of_another_package_is_found_by_its_entry_point(monkeypatch):
+    offered = Tracker(name="acme", title="Acme's tracker", create=list)
+    point = EntryPoint("acme", "acme.holter:TRACKER", "holter.sinks")
+    monkeypatch.setattr(EntryPoint, "load", lambda self: offered)
+    monkeypatch.setattr(discovery, "entry_points", lambda group: [point] if group == "holter.sinks" else [])
+    found = registry.all_trackers.__wrapped__()
+    assert found["acme"] is offered
+    monkeypatch.setattr(registry, "all_trackers", lambda: found)
+    assert names(chosen(["acme"])[0]) == ["acme"]
 
 
 def test_unknown_and_contradictory_names_are_refused():
@@ -106,6 +120,49 @@ def test_event_files_hold_what_was_logged(tmp_path):
     ]
     assert math.isnan(read.Scalars("train/kl")[0].value)
     assert b'"beta": 0.1' in read.Tensors("args/text_summary")[0].tensor_proto.string_val[0]
+
+
+def test_event_files_take_one_event_a_row_and_are_read_back_as_they_were(tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+
+    (sink,) = sinks_for(chosen("tensorboard")[0], Destination(folder=tmp_path, logging_dir=tmp_path / "tb"))
+    sink.open(MANIFEST)
+    logged = [{"time": 100.0 + n, "kl": 0.25 * n, "reward": math.nan, "loss": -math.inf} for n in range(5)]
+    for step, row in enumerate(logged):
+        sink.write(step, row)
+    sink.write(5, {"time": 105.0, "kl": None})
+    sink.close()
+    (file,) = (tmp_path / "tb").iterdir()
+    events = [e for e in EventFileLoader(str(file)).Load() if e.summary.value and e.summary.value[0].tag in logged[0]]
+    assert [(e.step, e.wall_time, len(e.summary.value)) for e in events] == [(n, 100.0 + n, 3) for n in range(5)]
+    (run,) = load([tmp_path / "tb"]).runs
+    assert run.steps.tolist() == list(range(5))
+    assert run["kl"].values.tolist() == [0.25 * n for n in range(5)]
+    assert all(math.isnan(v) for v in run["reward"].values)
+    assert run["loss"].values.tolist() == [-math.inf] * 5
+
+
+def test_an_event_file_that_broke_is_followed_by_another(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    writer = pytest.importorskip("torch.utils.tensorboard.writer")
+    sink = all_trackers()["tensorboard"].create(Destination(folder=tmp_path, logging_dir=tmp_path / "tb"))
+    sink.open(MANIFEST)
+    sink.write(1, {"time": 1.0, "kl": 0.1})
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(writer.FileWriter, "flush", full)
+        with pytest.raises(OSError, match="No space left"):
+            sink.write(2, {"time": 2.0, "kl": 0.2})
+    sink.write(2, {"time": 2.0, "kl": 0.2})
+    sink.close()
+    assert len(list((tmp_path / "tb").iterdir())) == 2
+    (run,) = load([tmp_path / "tb"]).runs
+    assert run["kl"].values.tolist() == pytest.approx([0.1, 0.2])
 
 
 @pytest.mark.slow

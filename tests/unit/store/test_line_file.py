@@ -75,7 +75,8 @@ def test_what_does_not_fit_into_memory_is_lost_and_the_gap_is_marked(tmp_path):
         file.append(line(number))
     file.close()
     said = whole_lines(path)
-    # Three fitted on the disk, three into memory; the line in which the fourth was torn is broken and stands alone.
+    # Three fitted on the disk, three into memory; of the part that the disk took of the fourth nothing is left.
+    assert len(path.read_bytes().splitlines()) == len(said)
     assert [s.get("step") for s in said] == [0, 1, 2, 3, 4, 5, None, 10, 11]
     assert said[6]["gap"]["lines"] == 4
     assert said[6]["gap"]["why"]
