@@ -15,7 +15,7 @@ import click
     show_default=True,
     help="Whose metrics are logged.",
 )
-@click.option("--fault", default=None, help="What goes wrong; none: a healthy run. See --list.")
+@click.option("--fault", default=None, help="What goes wrong; without it, or as `none`, a healthy run. See --list.")
 @click.option(
     "--onset", type=click.IntRange(min=1), default=None, help="Step at which it begins. Default: after 40 % of the run."
 )
@@ -62,6 +62,7 @@ def command(
         return
     if output is None:
         raise click.UsageError("name a folder to write to: -o DIR (or use --list).")
+    fault = None if fault == "none" else fault
     try:
         made = simulate(algorithm, fault, onset=onset, ramp=ramp, family=family, rows=rows, seed=seed)
     except ValueError as error:

@@ -17,8 +17,9 @@ from holter.compare.parting import Parting, parting
 from holter.compare.settings_apart import Setting, apart
 from holter.compare.student import discovered
 from holter.compare.sweep import Sweep, sweep
-from holter.findings.diagnosis import diagnose
+from holter.findings.diagnosis import diagnose_in_place
 from holter.findings.finding import Severity
+from holter.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from holter.findings.diagnosis import Diagnosis
     from holter.findings.finding import Finding
     from holter.runs.run import Run
-    from holter.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +169,7 @@ def compare(
     ordered = tuple(run for group in grouping.groups for run in group.runs)
     logged = [curves(run, axis) for run in ordered]
     signals = _signals(grouping.groups, logged)
-    diagnoses = tuple(diagnose(run, settings) for run in ordered)
+    diagnoses = tuple(diagnose_in_place(run, settings or Settings()) for run in ordered)
     differing = apart(ordered)
     out = Comparison(
         axis=axis,

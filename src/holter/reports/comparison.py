@@ -260,8 +260,11 @@ def _footer(comparison: Comparison, *, verbose: bool) -> RenderableType:
             style="dim",
         )
     )
-    runs = ", ".join(safe(short_name(run)) for run in comparison.runs[: None if verbose else 8])
-    lines.append(Text(f"Runs: {runs}{', …' if len(comparison.runs) > 8 and not verbose else ''}", style="dim"))
+    names = [short_name(run) for run in comparison.runs]
+    if len(set(names)) < len(names):
+        names = [run.name for run in comparison.runs]
+    shown = ", ".join(safe(n) for n in names[: None if verbose else 8])
+    lines.append(Text(f"Runs: {shown}{', …' if len(names) > 8 and not verbose else ''}", style="dim"))
     return Padding(Group(*lines), (1, 0, 0, 1))
 
 

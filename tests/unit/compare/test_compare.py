@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from holter.compare import AxisError, Basis, Verdict, compare
 from holter.compare.effect import Level, effect
 from holter.compare.student import two_sided
 from holter.compare.sweep import spearman
 from holter.runs.build import run_of
-from holter.runs.run import Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from holter.runs.run import Run
 
 STEPS = 120
 
@@ -41,7 +45,7 @@ def seeds(count: int, start: int, **kwargs: object) -> list[Run]:
     return [run(f"{start}-{i}", start + i, **kwargs) for i in range(count)]  # type: ignore[arg-type]
 
 
-def verdict(comparison, key: str) -> Verdict:  # noqa: ANN001
+def verdict(comparison, key: str) -> Verdict:
     return next(d for d in comparison.pairs[0].differences if d.key == key).effect.verdict
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from holter.compare.groups import grouped, stem
 from holter.compare.settings_apart import apart, settings_of
 from holter.runs.build import run_of
-from holter.runs.run import Run
+
+if TYPE_CHECKING:
+    from holter.runs.run import Run
 
 
 def run(name: str, **config: object) -> Run:
