@@ -4,18 +4,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BASE := $(VENV)/.base
+TRAIN := $(VENV)/.train
 STAMP := $(VENV)/.everything
 
 .PHONY: demo test check format clean
 
-demo: $(BASE)  ## the main job end to end: a table, a healthy run and a sick one, diagnosed and explained
-	@$(BIN)/python examples/demo.py
+demo: $(TRAIN)  ## the main job end to end: a table, then a healthy run and a sick one, trained, recorded, diagnosed and explained
+	@HF_HUB_OFFLINE=1 $(BIN)/python examples/demo.py
 
 test: $(STAMP)  ## every test
 	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	PYTHON=$(CURDIR)/$(BIN)/python bash tests/browser/install.sh
 	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 check: $(STAMP)  ## format, lint, types, import rule and the fast tests
@@ -35,9 +37,13 @@ $(BASE): pyproject.toml constraints.txt  # what a user installs: no torch
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
 	touch $(BASE)
 
+$(TRAIN): $(BASE)  # torch and transformers
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train]'
+	touch $(TRAIN)
+
 $(STAMP): $(BASE)  # the trainers, the peers they are held against, and the tools
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train]' \
-		--group dev --group bench --group parity
+		--group dev --group bench --group adapters --group parity
 	touch $(STAMP)
 
 clean:

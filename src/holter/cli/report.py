@@ -1,0 +1,110 @@
+"""``holter report LOG... -o FILE``: what Holter knows of a run as a page, Markdown, JSON or SARIF."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from holter.cli.check import chosen_settings, diagnosed
+from holter.errors import HolterError
+from holter.language import LANGUAGES, choose, speak, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holter.findings.diagnosis import Diagnosis
+    from holter.readers.base import Skipped
+
+FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".sarif": "sarif"}
+"""Formats by the end of the output's name."""
+PAGE = "holter-report.html"
+"""Where a page goes when nothing is said."""
+
+
+@click.command(epilog="Exit codes: 0 written, 2 a log could not be read or the command was used wrongly.")
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help=f"Where to write; - for standard output.  [default: {PAGE} for a page, else standard output]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(dict.fromkeys(FORMATS.values()))),
+    help="What to write.  [default: by the output's name, else html]",
+)
+@click.option("--select", multiple=True, metavar="NAME", help="Run only these detectors; patterns like 'kl-*' work.")
+@click.option("--ignore", multiple=True, metavar="NAME=REASON", help="Leave a detector out; the reason is printed.")
+@click.option(
+    "--dialect", "speaks", metavar="NAME", help="Which framework wrote the log, where it cannot tell by itself."
+)
+@click.option(
+    "--eval-size", type=click.IntRange(min=1), help="Items in the held-out evaluation; its standard error follows."
+)
+@click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
+@click.option("--lang", metavar=f"[{'|'.join(LANGUAGES)}]", help="Language.  [default: HOLTER_LANG, else the locale's]")
+def command(
+    logs: tuple[str, ...],
+    output: str | None,
+    form: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    speaks: str | None,
+    eval_size: int | None,
+    config: Path | None,
+    lang: str | None,
+) -> None:
+    r"""Write what Holter knows of the runs in LOGs as one file to look at, share or feed to other programs.
+
+    A page is one self-contained HTML file: it works offline and asks the network for nothing. Several LOGs are laid over
+    each other on one page. Markdown is for pull requests and issues, JSON is what `holter check` answers, SARIF is for CI.
+
+    \b
+    holter report runs/mine -o run.html
+    holter report runs/a runs/b runs/c -o runs.html
+    holter report runs/mine --format markdown
+    """
+    speak(choose(lang))
+    form = form or (FORMATS.get(Path(output).suffix.lower()) if output else None) or "html"
+    if output is None:
+        output = PAGE if form == "html" else "-"
+    settings = chosen_settings(config, None, select, ignore, eval_size)
+    diagnoses, refused = diagnosed(logs, settings, speaks)
+    _write(_made(form, diagnoses, refused), output)
+    for each in refused:
+        click.echo(f"holter: {text('Not read: {what}').format(what=each)}", err=True)
+
+
+def _made(form: str, diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped]) -> str:
+    if form == "html":
+        from holter.reports.html.page import page
+
+        return page(diagnoses, refused)
+    if form == "markdown":
+        from holter.reports.markdown import markdown
+
+        return markdown(diagnoses, refused)
+    import orjson
+
+    from holter.reports import json, sarif
+
+    said = json.check(diagnoses, refused) if form == "json" else sarif.log(diagnoses, refused)
+    return orjson.dumps(said, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+
+
+def _write(report: str, output: str) -> None:
+    if output == "-":
+        sys.stdout.buffer.write(report.encode("utf-8"))
+        return
+    try:
+        Path(output).write_text(report, encoding="utf-8")
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise HolterError(text("{file}: it cannot be written ({why}).").format(file=output, why=why)) from error
+    size = f"{len(report.encode()) / 1e6:.2f}"
+    click.echo(text("Wrote {file} ({size} MB).").format(file=output, size=size))

@@ -1,0 +1,93 @@
+"""The language Holter speaks: one function that every text for people goes through.
+
+Texts stand in the code in English; catalogues in ``locale/<language>/LC_MESSAGES/holter.po`` hold them in the others, compiled
+when the package is built. What a log wrote (names of metrics, configuration, completions) is quoted, never translated.
+"""
+
+from __future__ import annotations
+
+import gettext
+import os
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holter.errors import HolterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DOMAIN = "holter"
+SOURCE = "en"
+LANGUAGES: Mapping[str, str] = {SOURCE: "English", "zh": "中文"}
+"""Languages by code, each by its own name."""
+FOLDER = Path(__file__).parent / "locale"
+VARIABLE = "HOLTER_LANG"
+_LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
+_spoken: ContextVar[str] = ContextVar("holter_language", default=SOURCE)
+
+
+class UnknownLanguageError(HolterError, ValueError):
+    """A language was asked for that Holter does not speak."""
+
+
+def choose(asked: str | None = None, environment: Mapping[str, str] | None = None) -> str:
+    """The language to speak: the one asked for, else `HOLTER_LANG`, else the locale's, else English.
+
+    Args:
+        asked: What ``--lang`` said.
+        environment: Environment variables; the process's own by default.
+
+    Raises:
+        UnknownLanguageError: When the one asked for, or ``HOLTER_LANG``, is none of `LANGUAGES`.
+    """
+    environment = os.environ if environment is None else environment
+    for source, said in (("--lang", asked), (VARIABLE, environment.get(VARIABLE))):
+        if said:
+            if (code := _code(said)) is None:
+                raise UnknownLanguageError(f"{source} {said}: Holter speaks {', '.join(LANGUAGES)}.")
+            return code
+    said = next((environment[name] for name in _LOCALE if environment.get(name)), "")
+    return _code(said) or SOURCE
+
+
+def speak(language: str) -> None:
+    """Speak `language`, a key of `LANGUAGES`, from here on in this context (a thread, a task, a request)."""
+    _spoken.set(language)
+
+
+def spoken() -> str:
+    """The language spoken in this context."""
+    return _spoken.get()
+
+
+def text(message: str) -> str:
+    """A text in the language spoken; itself where the catalogue does not hold it."""
+    return translated(message, spoken())
+
+
+def translated(message: str, language: str) -> str:
+    """A text in `language`, a key of `LANGUAGES`; itself where the catalogue does not hold it.
+
+    Raises:
+        HolterError: When the catalogue of that language was not compiled.
+    """
+    # The empty text stands for the catalogue's own head.
+    return _catalogue(language).gettext(message) if message and language != SOURCE else message
+
+
+@cache
+def _catalogue(language: str) -> gettext.NullTranslations:
+    try:
+        return gettext.translation(DOMAIN, str(FOLDER), [language])
+    except FileNotFoundError as error:
+        raise HolterError(
+            f"the texts in {LANGUAGES.get(language, language)} were not compiled; `pip install .` in Holter's source does it"
+        ) from error
+
+
+def _code(said: str) -> str | None:
+    """``zh_CN.UTF-8`` is ``zh``."""
+    code = said.replace("-", "_").split(".")[0].split("_")[0].lower()
+    return code if code in LANGUAGES else SOURCE if code in ("c", "posix") else None

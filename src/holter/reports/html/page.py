@@ -1,0 +1,140 @@
+"""The report: one HTML file that holds its data, its script and its style, and asks the network for nothing.
+
+Everything from the log travels as JSON inside a data block and is put on the page as text. The Content-Security-Policy allows
+the file's own script and style by their hashes and nothing else: no other script, no image, no request.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from holter.errors import HolterError
+from holter.language import LANGUAGES, SOURCE, spoken, text, translated
+from holter.reports.html.payload import payload
+from holter.reports.safe_text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holter.findings.diagnosis import Diagnosis
+    from holter.readers.base import Skipped
+
+ASSETS = "assets"
+SCRIPT, STYLE, MESSAGES = "report.js", "report.css", "messages.json"
+
+
+class MissingBundleError(HolterError, FileNotFoundError):
+    """The front end was not built into this installation."""
+
+
+def asset(name: str) -> str:
+    """A file of the front end.
+
+    Raises:
+        MissingBundleError: When the package's build did not make it.
+    """
+    file = files("holter.reports") / ASSETS / name
+    try:
+        return file.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MissingBundleError(
+            text(
+                "the page's {file} was not built into this installation. `pip install .` in Holter's source builds it "
+                "(`pip install -e .` for an editable one)."
+            ).format(file=name)
+        ) from error
+
+
+def page(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = ()) -> str:
+    """The report over some runs as one HTML file.
+
+    Args:
+        diagnoses: One a run.
+        refused: What could not be read.
+
+    Raises:
+        MissingBundleError: When the front end was not built.
+    """
+    script, style = asset(SCRIPT), asset(STYLE)
+    said = {
+        **payload(diagnoses),
+        "refused": [str(r) for r in refused],
+        "language": spoken(),
+        "languages": dict(LANGUAGES),
+    }
+    said["texts"] = texts(said)
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(style)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    title = ", ".join(safe(d.run.name) for d in diagnoses[:3]) + (" …" if len(diagnoses) > 3 else "")
+    return f"""<!doctype html>
+<html lang="{spoken()}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{escape(title)} · Holter</title>
+<style>{style}</style>
+</head>
+<body>
+<noscript>{_without_script(diagnoses)}</noscript>
+<script type="application/json" id="holter-data">{embedded(said)}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def texts(said: Any) -> dict[str, dict[str, str]]:  # noqa: ANN401 - anything that JSON holds
+    """What the front end and a payload say, in every language but English, as far as the catalogues hold it."""
+    wanted = sorted({*orjson.loads(asset(MESSAGES)), *_strings(said)})
+    others = [code for code in LANGUAGES if code != SOURCE]
+    return {c: {m: other for m in wanted if (other := translated(m, c)) != m} for c in others}
+
+
+def _strings(said: Any) -> Iterator[str]:  # noqa: ANN401
+    if isinstance(said, str):
+        yield said
+    elif isinstance(said, dict | list | tuple):
+        for each in said.values() if isinstance(said, dict) else said:
+            yield from _strings(each)
+
+
+def embedded(said: Any) -> str:  # noqa: ANN401 - anything that JSON holds
+    """JSON that can stand between script tags: no ``<`` in it, so that nothing ends the block or opens another."""
+    return (
+        orjson.dumps(said)
+        .decode("utf-8")
+        .replace("<", "\\u003c")
+        .replace("\u2028", "\\u2028")
+        .replace("\u2029", "\\u2029")
+    )
+
+
+def _hash(source: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}"
+
+
+def _without_script(diagnoses: Sequence[Diagnosis]) -> str:
+    """What a reader sees where scripts do not run."""
+    parts = []
+    for each in diagnoses:
+        findings = "".join(f"<li>{escape(safe(str(f)))}</li>" for f in each.findings)
+        parts.append(
+            f"<h1>{escape(safe(each.run.name))}: {escape(safe(each.verdict.title))}</h1>"
+            f"<p>{escape(safe(each.verdict.text))}</p><ul>{findings}</ul>"
+        )
+    return "".join(parts)

@@ -1,0 +1,173 @@
+"""The diagnosis as Markdown for pull requests and issues: GitHub's tables, nothing from the log alive.
+
+Names and texts of a log are escaped so that no markup, mention, link, HTML or emoji code of theirs comes alive.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holter.detectors.base import number
+from holter.findings.diagnosis.phases import span_text
+from holter.findings.diagnosis.verdict import WORDS
+from holter.findings.finding import Severity, step_text
+from holter.language import text
+from holter.reports.safe_text import safe
+from holter.reports.terminal import MARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from holter.findings.diagnosis import Diagnosis, Story
+    from holter.findings.finding import Evidence, Finding
+    from holter.readers.base import Skipped
+
+STATUSES = {s: s for s in ("healthy", "info", "warning", "critical")} | {"cannot-tell": "cannot tell"}
+QUOTED = 6
+"""Values of one piece of evidence that are quoted; the JSON has all."""
+
+
+def escaped(said: str) -> str:
+    """Text as Markdown that shows it and does nothing else; one line."""
+    out = re.sub(r"\s+", " ", safe(said.replace("\n", " ").replace("\r", " ").replace("\t", " "))).strip()
+    entities = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", ":": "&#58;"}
+    out = re.sub(r"[&<>@]", lambda m: entities[m[0]], out)
+    out = re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", out)
+    # What begins a list or a heading does so only at the start of a line; an address is made by its colon or its dots.
+    out = re.sub(r"^([+-]|\d+[.)])(?=\s|$)", r"\\\1", out)
+    out = re.sub(r"(?i)\b(https?|ftp|mailto|xmpp|javascript):", lambda m: f"{m[1]}&#58;", out)
+    return re.sub(r"(?i)\bwww\.", "www&#46;", out)
+
+
+def code(said: str) -> str:
+    """Text as a code span; a fence longer than any run of backticks in it, and no end of a table's cell."""
+    shown = safe(re.sub(r"\s+", " ", said)).strip() or " "
+    fence = "`" * (max((len(m) for m in re.findall(r"`+", shown)), default=0) + 1)
+    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{fence}{pad}{shown}{pad}{fence}".replace("|", "\\|")
+
+
+def markdown(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = ()) -> str:
+    """The report over some runs.
+
+    Args:
+        diagnoses: One a run; several get a table of verdicts first.
+        refused: What could not be read.
+    """
+    parts: list[str] = []
+    if len(diagnoses) > 1:
+        parts += ["# Holter", _overview(diagnoses)]
+    for diagnosis in diagnoses:
+        parts += _run(diagnosis)
+    if refused:
+        parts += [f"## {text('Not read')}", _list(escaped(str(r)) for r in refused)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _overview(diagnoses: Sequence[Diagnosis]) -> str:
+    rows = [
+        f"| {code(d.run.name)} | {_status(d.verdict.status)} | {escaped(d.verdict.title)} | "
+        f"{'–' if d.last_good_step is None else step_text(d.last_good_step)} |"
+        for d in diagnoses
+    ]
+    heads = [text("run"), text("verdict"), text("what was found"), text("last good step")]
+    return "\n".join([f"| {' | '.join(heads)} |", "|---|---|---|---:|", *rows])
+
+
+def _run(diagnosis: Diagnosis) -> Iterator[str]:
+    run, verdict = diagnosis.run, diagnosis.verdict
+    span = f", {span_text(float(run.steps[0]), float(run.steps[-1]))}" if len(run) else ""
+    rows = text("1 row") if len(run) == 1 else text("{n} rows").format(n=len(run))
+    yield f"# {_status(verdict.status)}: {escaped(verdict.title)}"
+    yield f"{code(run.name)} · {run.dialect} · {rows}{span}"
+    yield escaped(verdict.text)
+    if diagnosis.last_good_step is not None:
+        yield f"**{text('Last good step: {step}').format(step=step_text(diagnosis.last_good_step))}**"
+    if diagnosis.phases:
+        yield f"## {text('Phases')}"
+        yield "\n".join(
+            [
+                f"| {text('steps')} | | {text('what happens')} |",
+                "|---|---|---|",
+                *(
+                    f"| {span_text(p.first_step, p.last_step)} | {_status(p.status)} | {escaped(p.title)} |"
+                    for p in diagnosis.phases
+                ),
+            ]
+        )
+    hot = [s for s in diagnosis.stories if s.severity >= Severity.WARNING]
+    if hot:
+        yield f"## {text('Findings')}"
+        for story in hot:
+            yield from _story(story)
+    told = {id(f) for s in hot for f in s.members}
+    asides = [f for f in diagnosis.findings if f.severity is Severity.INFO and id(f) not in told]
+    if asides:
+        yield f"## {text('Worth knowing')}"
+        yield _list(f"{code(f.detector)}: {escaped(f.title)}" for f in asides)
+    if diagnosis.advice:
+        yield f"## {text('What to try, in this order')}"
+        yield "\n".join(f"{i}. {escaped(a)}" for i, a in enumerate(diagnosis.advice, start=1))
+    yield from _unknown(diagnosis)
+
+
+def _story(story: Story) -> Iterator[str]:
+    yield _finding(story.root)
+    if story.consequences:
+        yield text("Then:")
+        yield _list(
+            f"{_status(str(f.severity))} {code(f.detector)}, "
+            f"{text('from step {step}').format(step=step_text(f.first_step))}: {escaped(f.title)}"
+            for f in story.consequences
+        )
+
+
+def _finding(finding: Finding) -> str:
+    when = span_text(finding.first_step, finding.last_step)
+    lines = [
+        f"### {_status(str(finding.severity))}: {code(finding.detector)}, {when}{'' if finding.active else ', ' + text('over')}",
+        "",
+        f"{escaped(finding.title)} ({text(WORDS[finding.confidence])}, {finding.code})",
+        "",
+        *(f"- {_evidence(e)}" for e in finding.evidence),
+        *(f"- {text('Against it')}: {escaped(a)}" for a in finding.against),
+        *(
+            f"- {text('What else it could be')}: {escaped(a.says)}. {text('To tell: {check}').format(check=escaped(a.check))}"
+            for a in finding.alternatives
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def _evidence(evidence: Evidence) -> str:
+    pairs = [f"{step_text(s)}: {number(v)}" for s, v in zip(evidence.steps, evidence.values, strict=True)]
+    more = f", … ({len(pairs)} values)" if len(pairs) > QUOTED else ""
+    return f"{code(evidence.metric)} \\[{evidence.unit}\\] {', '.join(pairs[:QUOTED])}{more}: {escaped(evidence.says)}"
+
+
+def _unknown(diagnosis: Diagnosis) -> Iterator[str]:
+    """What was not looked at: folded, never left out."""
+    run = diagnosis.run
+    lines = [f"- {code(u.detector)}: {escaped(u.why)}" for u in diagnosis.unchecked]
+    lines += [
+        f"- {code(n)} {text('ignored: {reason}').format(reason=escaped(r))}" for n, r in diagnosis.ignored.items()
+    ]
+    if run.unknown:
+        lines.append(
+            "- "
+            + text("Not understood ({n}): {names}").format(n=len(run.unknown), names=", ".join(map(code, run.unknown)))
+        )
+    lines += [f"- {escaped(n)}" for n in run.notes]
+    lines += [f"- {text('Not read: {what}').format(what=escaped(str(s)))}" for s in run.skipped]
+    if lines:
+        summary = text("Not checked ({n}), and notes on the log").format(n=len(diagnosis.unchecked))
+        yield "\n".join([f"<details><summary>{summary}</summary>", "", *lines, "", "</details>"])
+
+
+def _status(status: str) -> str:
+    return f"{MARKS[status]} {text(STATUSES[status])}"
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

@@ -1,0 +1,72 @@
+// The strips of a page, by vital sign; drawn when they come into view, linked by one Link.
+
+import { h } from "./dom";
+import type { Group } from "./model";
+import type { StripContext } from "./strip";
+import { Strip } from "./strip";
+import { t } from "./text";
+
+/** Groups that are closed until somebody asks. */
+const CLOSED = new Set(["other", "unknown"]);
+
+export class Board {
+  readonly root: HTMLElement;
+  private readonly strips = new Map<Element, Strip>();
+  private readonly seen: IntersectionObserver;
+  private readonly sized: ResizeObserver;
+  private readonly printing = (): void => this.drawAll();
+
+  constructor(groups: Group[], context: StripContext) {
+    this.seen = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) if (entry.isIntersecting) this.drawOnce(entry.target);
+      },
+      { rootMargin: "400px" },
+    );
+    this.sized = new ResizeObserver((entries) => {
+      for (const entry of entries) this.strips.get(entry.target)?.resize();
+    });
+    this.root = h("div", { class: "board" }, ...groups.map((g) => this.group(g, context)));
+    addEventListener("beforeprint", this.printing);
+  }
+
+  /** Draw every strip that was drawn before anew. */
+  refresh(): void {
+    for (const strip of this.strips.values()) if (strip.drawn) strip.draw();
+  }
+
+  /** Draw marks anew, when the chosen finding changed. */
+  mark(): void {
+    for (const strip of this.strips.values()) strip.redraw();
+  }
+
+  destroy(): void {
+    this.seen.disconnect();
+    this.sized.disconnect();
+    removeEventListener("beforeprint", this.printing);
+    for (const strip of this.strips.values()) strip.destroy();
+  }
+
+  private drawAll(): void {
+    for (const root of this.strips.keys()) this.drawOnce(root);
+  }
+
+  private drawOnce(root: Element): void {
+    const strip = this.strips.get(root);
+    if (strip && !strip.drawn) strip.draw();
+  }
+
+  private group(group: Group, context: StripContext): HTMLElement {
+    const strips = group.strips.map((model, i) => {
+      const strip = new Strip(model, context, i === group.strips.length - 1);
+      this.strips.set(strip.root, strip);
+      this.seen.observe(strip.root);
+      this.sized.observe(strip.root);
+      return strip.root;
+    });
+    const title = h("h3", {}, group.title);
+    if (!CLOSED.has(group.id)) return h("section", { class: "sign", "data-sign": group.id }, title, ...strips);
+    const count = h("span", { class: "count" }, t("{n} strips", { n: strips.length }));
+    return h("details", { class: "sign closed", "data-sign": group.id }, h("summary", {}, title, count), ...strips);
+  }
+}

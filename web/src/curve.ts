@@ -1,0 +1,75 @@
+// One line of a chart: the numbers of one series of one run, ready to draw and to ask.
+
+import { decode, num } from "./columns";
+import type { Column } from "./columns";
+import type { Facts, Run, Series, UnknownSeries } from "./payload";
+
+export interface Curve {
+  metric: string;
+  /** What a legend calls it: the metric, or which run it is of where several are drawn. */
+  label: string;
+  run: number;
+  series: Series | null;
+  facts: Facts;
+  xs: Float64Array;
+  ys: Float64Array;
+  /** The line through a thinned curve, whose own values are the extremes only. */
+  middle: { xs: Float64Array; ys: Float64Array } | null;
+  /** Custom property that holds its colour. */
+  colour: string;
+  dashed: boolean;
+}
+
+const decoded = new WeakMap<Column, Float64Array>();
+
+/** The steps of an axis; the same array for every curve over it, so that charts need not align them. */
+function axis(column: Column): Float64Array {
+  let steps = decoded.get(column);
+  if (!steps) decoded.set(column, (steps = decode(column)));
+  return steps;
+}
+
+export function curve(run: Run, at: number, series: Series | UnknownSeries, colour: string, dashed: boolean): Curve {
+  const column = run.axes[series.axis] ?? { n: 0 };
+  return {
+    metric: series.metric,
+    label: series.metric,
+    run: at,
+    series: "key" in series ? series : null,
+    facts: series.facts,
+    xs: axis(column),
+    ys: decode(series.values),
+    middle: series.middle && { xs: axis(run.axes[series.middle.axis] ?? { n: 0 }), ys: decode(series.middle.values) },
+    colour,
+    dashed,
+  };
+}
+
+/** Whether the page carries the extremes of a longer series instead of every value. */
+export function isThinned(c: Curve): boolean {
+  return c.xs.length < c.facts.n;
+}
+
+/** Position of the value nearest to a step; -1 where there is none. */
+export function nearest(c: { xs: Float64Array }, step: number): number {
+  const { xs } = c;
+  if (!xs.length) return -1;
+  let low = 0;
+  let high = xs.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((xs[middle] ?? 0) < step) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && step - (xs[low - 1] ?? 0) < (xs[low] ?? 0) - step ? low - 1 : low;
+}
+
+/** Ends of all runs' steps. */
+export function wholeRange(runs: Run[]): [number, number] {
+  const ends = runs.flatMap((r) =>
+    r.first_step === null || r.last_step === null ? [] : [num(r.first_step), num(r.last_step)],
+  );
+  const low = ends.length ? Math.min(...ends) : 0;
+  const high = ends.length ? Math.max(...ends) : 1;
+  return low < high ? [low, high] : [low - 0.5, high + 0.5];
+}

@@ -1,0 +1,154 @@
+// The chart of a strip: uPlot with the page's ways of drawing. It knows lines and scales, nothing of findings.
+
+import uPlot from "uplot";
+import type { Curve } from "./curve";
+import { ticks } from "./format";
+import type { Choice } from "./scale";
+import { linearRange } from "./scale";
+import type { Level } from "./smooth";
+import { smoothed } from "./smooth";
+import { colour } from "./theme";
+
+export const AXIS_WIDTH = 58;
+const AXIS_HEIGHT = 24;
+/** Below this many values each of them is a dot too. */
+const FEW = 60;
+
+export interface Look {
+  width: number;
+  height: number;
+  /** Room above the lines, for flags. */
+  lane: number;
+  scale: Choice;
+  smoothing: Level;
+  /** Whether the steps are written below. */
+  steps: boolean;
+  beneath: (u: uPlot) => void;
+  above: (u: uPlot) => void;
+  moved: (step: number | null) => void;
+  selected: (from: number, to: number) => void;
+  reset: () => void;
+}
+
+export function fullHeight(look: { height: number; lane: number; steps: boolean }): number {
+  return look.height + look.lane + (look.steps ? AXIS_HEIGHT : 0);
+}
+
+export function plot(curves: Curve[], look: Look): uPlot {
+  const tables: uPlot.AlignedData[] = [];
+  const series: uPlot.Series[] = [{}];
+  for (const c of curves) {
+    const smooth = through(c, look.smoothing);
+    tables.push([c.xs, drawable(c.ys)]);
+    if (smooth) tables.push([smooth.xs, drawable(smooth.ys)]);
+    series.push(line(c, smooth !== null));
+    if (smooth) series.push({ ...line(c, false), width: 1.6, points: { show: false } });
+  }
+  return new uPlot(options(series, look), uPlot.join(tables));
+}
+
+/** The line through a curve's raw values; null where they are drawn alone. */
+function through(c: Curve, level: Level): { xs: Float64Array; ys: Float64Array } | null {
+  if (level === "off") return null;
+  const { xs, ys } = c.middle ?? c;
+  const smooth = smoothed(ys, level) ?? (c.middle ? ys : null);
+  return smooth && { xs, ys: smooth };
+}
+
+/** Values as uPlot wants them: null is a gap. */
+function drawable(ys: Float64Array): (number | null)[] {
+  return Array.from(ys, (y) => (Number.isFinite(y) ? y : null));
+}
+
+function line(c: Curve, faint: boolean): uPlot.Series {
+  const few = c.ys.length <= FEW;
+  return {
+    stroke: () => (faint ? faded(colour(c.colour), c.middle ? 20 : 38) : colour(c.colour)),
+    width: faint ? 1 : 1.35,
+    dash: c.dashed && !few ? [6, 3] : [],
+    points: {
+      show: few,
+      size: few && c.ys.length > 20 ? 3.5 : 5,
+      fill: () => colour(c.colour),
+      stroke: () => colour(c.colour),
+    },
+  };
+}
+
+/** A power of ten or 0; the lines between them would fill a logarithmic strip with grid. */
+function decade(v: number): number | null {
+  return v === 0 || Math.abs(Math.log10(Math.abs(v)) % 1) < 1e-9 ? v : null;
+}
+
+function faded(tone: string, percent: number): string {
+  return `color-mix(in srgb, ${tone} ${percent}%, transparent)`;
+}
+
+function options(series: uPlot.Series[], look: Look): uPlot.Options {
+  const { kind, threshold } = look.scale;
+  const y: uPlot.Scale =
+    kind === "linear"
+      ? { range: (_u, low, high) => linearRange(low, high) }
+      : kind === "log"
+        ? { distr: 3, log: 10 }
+        : { distr: 4, asinh: threshold };
+  return {
+    width: look.width,
+    height: fullHeight(look),
+    series,
+    legend: { show: false },
+    padding: [6 + look.lane, 20, look.steps ? 0 : 6, 0],
+    scales: { x: { time: false }, y },
+    axes: [
+      {
+        show: look.steps,
+        size: AXIS_HEIGHT,
+        stroke: () => colour("--ink-soft"),
+        font: "11px system-ui, sans-serif",
+        gap: 4,
+        grid: { stroke: () => colour("--grid"), width: 1 },
+        ticks: { show: false },
+        values: (_u, splits) => ticks(splits),
+      },
+      {
+        size: AXIS_WIDTH,
+        stroke: () => colour("--ink-soft"),
+        font: "11px system-ui, sans-serif",
+        gap: 6,
+        space: 26,
+        grid: {
+          stroke: () => colour("--grid"),
+          width: 1,
+          filter: (_u, splits) => (kind === "linear" ? splits : splits.map(decade)),
+        },
+        ticks: { show: false },
+        values: (_u, splits) => ticks(splits),
+      },
+    ],
+    cursor: {
+      y: false,
+      drag: { x: true, y: false, setScale: false, dist: 5 },
+      points: { show: false },
+      bind: {
+        dblclick: () => () => {
+          look.reset();
+          return null;
+        },
+      },
+    },
+    hooks: {
+      drawAxes: [look.beneath],
+      draw: [look.above],
+      setCursor: [
+        (u) => look.moved(u.cursor.left === undefined || u.cursor.left < 0 ? null : u.posToVal(u.cursor.left, "x")),
+      ],
+      setSelect: [
+        (u) => {
+          if (u.select.width < 2) return;
+          look.selected(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x"));
+          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        },
+      ],
+    },
+  };
+}

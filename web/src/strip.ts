@@ -1,0 +1,300 @@
+// One strip of the page: what it shows and its values on the left, the chart on the right. Strips share steps by a Link.
+
+import type uPlot from "uplot";
+import { num } from "./columns";
+import type { Curve } from "./curve";
+import { isThinned, nearest } from "./curve";
+import { h, replace } from "./dom";
+import { flags, laneHeight } from "./flags";
+import { exact, span, step as stepText, value } from "./format";
+import type { Link } from "./link";
+import { beneath, notFinite } from "./marks";
+import type { Finding } from "./payload";
+import { fullHeight, plot } from "./plot";
+import type { Choice } from "./scale";
+import { choices } from "./scale";
+import type { Level } from "./smooth";
+import { t } from "./text";
+import { onChange } from "./theme";
+
+export interface StripModel {
+  id: string;
+  title: string;
+  unit: string;
+  curves: Curve[];
+  band: { low: number | null; high: number | null; rule: string } | null;
+  /** Findings that rest on what this strip shows, with their positions in the run's list. */
+  findings: { finding: Finding; at: number }[];
+  resumes: number[];
+}
+
+export interface StripContext {
+  link: Link;
+  smoothing: () => Level;
+  selected: () => number | null;
+  select: (finding: number) => void;
+  /** Opens what is known of a metric, beside the element that asked. */
+  explain: (curve: Curve, beside: HTMLElement) => void;
+}
+
+const HEIGHT = 92;
+
+export class Strip {
+  readonly root: HTMLElement;
+  /** The chart with its flags; within it the part that takes the keyboard. */
+  private readonly chart: HTMLElement;
+  private readonly plot: HTMLElement;
+  private readonly readouts: HTMLElement[] = [];
+  private readonly scales: [Choice, Choice];
+  private scale: Choice;
+  private u: uPlot | null = null;
+  /** Where the mouse went down, to tell a click from a drag. */
+  private pressed = 0;
+  private readonly ends: (() => void)[];
+
+  constructor(
+    private readonly model: StripModel,
+    private readonly context: StripContext,
+    private readonly steps: boolean,
+  ) {
+    this.scales = choices(model.curves);
+    this.scale = this.scales[0];
+    this.plot = h("div", {
+      class: "plot",
+      tabindex: 0,
+      role: "slider",
+      "aria-label": this.summary(),
+      "aria-valuemin": context.link.whole[0],
+      "aria-valuemax": context.link.whole[1],
+      "aria-valuenow": context.link.whole[1],
+      keydown: (event) => this.key(event as KeyboardEvent),
+    });
+    this.chart = h("div", { class: "chart" }, this.plot);
+    this.chart.style.height = `${this.height}px`;
+    this.root = h("section", { class: "strip", "data-strip": model.id }, this.gutter(), this.chart);
+    this.ends = [
+      context.link.onLook(() => this.look()),
+      context.link.onZoom(() => this.zoom()),
+      onChange(() => this.u?.redraw(false)),
+    ];
+    this.look();
+  }
+
+  /** Draw, or draw anew: when first seen, when the width or the smoothing changed. */
+  draw(): void {
+    const width = this.chart.clientWidth;
+    if (!width) return;
+    this.u?.destroy();
+    this.u = plot(this.model.curves, {
+      width,
+      height: HEIGHT,
+      lane: laneHeight(this.model.findings.length),
+      scale: this.scale,
+      smoothing: this.context.smoothing(),
+      steps: this.steps,
+      beneath: (u) =>
+        beneath(u, {
+          band: this.model.band,
+          findings: this.model.findings.map((f) => ({
+            finding: f.finding,
+            selected: f.at === this.context.selected(),
+          })),
+          resumes: this.model.resumes,
+        }),
+      above: (u) => {
+        notFinite(u, this.model.curves);
+        flags(u, this.chart, this.model.findings, this.context);
+      },
+      moved: (step) => this.context.link.look(step === null ? null : this.logged(step)),
+      selected: (from, to) => this.context.link.zoom([from, to]),
+      reset: () => this.context.link.zoom(null),
+    });
+    this.u.over.addEventListener("mousedown", (event) => (this.pressed = event.clientX));
+    this.u.over.addEventListener("click", (event) => this.click(event));
+    replace(this.plot, this.u.root);
+    this.zoom();
+    this.look();
+  }
+
+  private get height(): number {
+    return fullHeight({ height: HEIGHT, lane: laneHeight(this.model.findings.length), steps: this.steps });
+  }
+
+  get drawn(): boolean {
+    return this.u !== null;
+  }
+
+  resize(): void {
+    const width = this.chart.clientWidth;
+    if (this.u && width && width !== this.u.width) this.u.setSize({ width, height: this.height });
+  }
+
+  redraw(): void {
+    this.u?.redraw(false);
+  }
+
+  destroy(): void {
+    for (const end of this.ends) end();
+    this.u?.destroy();
+    this.u = null;
+  }
+
+  private gutter(): HTMLElement {
+    const { model } = this;
+    const first = model.curves[0];
+    const info = h(
+      "button",
+      {
+        class: "ask",
+        type: "button",
+        "aria-label": t("What is {metric}?", { metric: model.title }),
+        click: (e) => first && this.context.explain(first, e.currentTarget as HTMLElement),
+      },
+      "?",
+    );
+    const scale = h(
+      "button",
+      {
+        class: "scale",
+        type: "button",
+        "aria-label": `${t("Vertical scale")}: ${scaleName(this.scale)}`,
+        click: () => this.otherScale(scale),
+      },
+      scaleName(this.scale),
+    );
+    const lines = model.curves.map((c) => {
+      const readout = h("output", { class: "readout" });
+      this.readouts.push(readout);
+      return h(
+        "li",
+        {},
+        h("span", { class: `swatch${c.dashed ? " dashed" : ""}`, "data-colour": c.colour.slice(2) }),
+        h(
+          "button",
+          {
+            class: "metric",
+            type: "button",
+            title: c.label,
+            click: (e) => this.context.explain(c, e.currentTarget as HTMLElement),
+          },
+          c.label,
+        ),
+        readout,
+      );
+    });
+    return h(
+      "header",
+      { class: "gutter" },
+      h("div", { class: "gutter-head" }, h("h4", {}, model.title), info),
+      h("ul", { class: "lines" }, ...lines),
+      h("div", { class: "gutter-foot" }, h("span", { class: "unit" }, unitText(model)), scale),
+    );
+  }
+
+  private otherScale(button: HTMLElement): void {
+    this.scale = this.scale === this.scales[0] ? this.scales[1] : this.scales[0];
+    button.textContent = scaleName(this.scale);
+    button.setAttribute("aria-label", `${t("Vertical scale")}: ${scaleName(this.scale)}`);
+    if (this.u) this.draw();
+  }
+
+  private zoom(): void {
+    const [min, max] = this.context.link.shown;
+    this.u?.setScale("x", { min, max });
+  }
+
+  private look(): void {
+    const { at } = this.context.link;
+    const said: string[] = [];
+    for (const [i, c] of this.model.curves.entries()) {
+      const position = at === null ? c.xs.length - 1 : nearest(c, at);
+      const y = c.ys[position];
+      const readout = this.readouts[i];
+      if (readout) {
+        readout.textContent = value(y);
+        readout.title =
+          y === undefined ? "" : `${exact(y)} · ${t("step {step}", { step: stepText(c.xs[position] ?? NaN) })}`;
+        readout.classList.toggle("broken", y !== undefined && !Number.isFinite(y));
+      }
+      said.push(`${c.metric} ${value(y)}`);
+    }
+    if (this.u) this.u.setCursor({ left: at === null ? -10 : this.u.valToPos(at, "x"), top: 0 }, false);
+    if (document.activeElement === this.plot && at !== null) {
+      this.plot.setAttribute("aria-valuenow", String(at));
+      this.plot.setAttribute("aria-valuetext", `${t("step {step}", { step: stepText(at) })}: ${said.join(", ")}`);
+    }
+  }
+
+  /** The logged step nearest to a place on the axis. */
+  private logged(step: number): number {
+    const steps = this.model.curves.flatMap((c) => c.xs[nearest(c, step)] ?? []);
+    return steps.reduce((best, s) => (Math.abs(s - step) < Math.abs(best - step) ? s : best), steps[0] ?? step);
+  }
+
+  /** A click on the ground of a finding opens it; where several lie over each other, the gravest. */
+  private click(event: MouseEvent): void {
+    if (!this.u || Math.abs(event.clientX - this.pressed) > 4) return;
+    const step = this.u.posToVal(event.clientX - this.u.over.getBoundingClientRect().left, "x");
+    const gravity = ["critical", "warning", "info"];
+    const [hit] = this.model.findings
+      .filter(({ finding }) => num(finding.first_step) <= step && step <= num(finding.last_step))
+      .sort((a, b) => gravity.indexOf(a.finding.severity) - gravity.indexOf(b.finding.severity));
+    if (hit) this.context.select(hit.at);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const { link } = this.context;
+    const curve = this.model.curves[0];
+    const moves: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, PageDown: -20, PageUp: 20 };
+    const by = moves[event.key];
+    if (curve && by !== undefined) {
+      const from = link.at === null ? curve.xs.length - 1 : nearest(curve, link.at);
+      link.look(curve.xs[Math.max(0, Math.min(curve.xs.length - 1, from + by))] ?? null);
+    } else if (event.key === "Home") link.look(link.shown[0]);
+    else if (event.key === "End") link.look(link.shown[1]);
+    else if (event.key === "+" || event.key === "=") link.scale(0.5);
+    else if (event.key === "-") link.scale(2);
+    else if (event.key === "Escape" || event.key === "0") link.zoom(null);
+    else return;
+    event.preventDefault();
+  }
+
+  /** What a screen reader says of the chart. */
+  private summary(): string {
+    const lines = this.model.curves.map((c) => {
+      const { facts } = c;
+      const parts = [
+        facts.first === undefined
+          ? t("no finite value")
+          : t("from {first} to {last}", { first: value(num(facts.first)), last: value(num(facts.last)) }),
+        facts.min === undefined || facts.max === undefined
+          ? ""
+          : t("least {min}, greatest {max}", { min: value(num(facts.min)), max: value(num(facts.max)) }),
+        facts.nan ? t("{n} NaN", { n: facts.nan }) : "",
+        isThinned(c) ? t("drawn from {n} values", { n: facts.n }) : "",
+      ];
+      return `${c.metric}: ${parts.filter(Boolean).join(", ")}`;
+    });
+    const found = this.model.findings.map(
+      (f) => `${f.finding.detector} ${span(num(f.finding.first_step), num(f.finding.last_step))}`,
+    );
+    return [this.model.title, ...lines, ...found].join(". ");
+  }
+}
+
+function scaleName(choice: Choice): string {
+  return choice.kind === "linear" ? t("linear") : choice.kind === "log" ? t("log") : t("asinh");
+}
+
+function unitText(model: StripModel): string {
+  const unit = model.unit === "1" ? "" : model.unit;
+  const { band } = model;
+  if (!band) return unit;
+  const limits =
+    band.low !== null && band.high !== null
+      ? `${value(band.low)} – ${value(band.high)}`
+      : band.high !== null
+        ? `≤ ${value(band.high)}`
+        : `≥ ${value(band.low)}`;
+  return [unit, t("band {limits}", { limits })].filter(Boolean).join(" · ");
+}
