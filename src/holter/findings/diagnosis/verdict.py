@@ -71,8 +71,9 @@ def _text(
     run: Run, lead: Story, members: Sequence[Finding], beside: Sequence[Story], hot: Sequence[Story]
 ) -> list[str]:
     said = [f"{_capital(members[0].title)}."]
-    if len(members) > 1:
-        said.append(f"With it: {'; '.join(f.title for f in members[1:4])}.")
+    others = [t for t in dict.fromkeys(f.title for f in members) if t != members[0].title]
+    if others:
+        said.append(f"With it: {'; '.join(others[:3])}.")
     if beside:
         said.append(f"Besides: {'; '.join(s.clause for s in beside[:3])}.")
     everything = sorted(
