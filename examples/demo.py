@@ -1,66 +1,142 @@
-"""What Holter is for, in one go: a table somebody pasted, a healthy run, and a run whose reward was being gamed.
+"""What Holter is for, in one go: a table somebody pasted, and two runs that are trained here and now, one healthy, one not.
 
-Run it with ``make demo``. Every number it prints is read from the files beside it.
+Run it with ``make demo``; it takes about a minute on two CPU cores and downloads no model. The two runs are alike to the last
+setting and random number, until in one of them the reward is replaced by one that can be hacked. Nothing that is said of
+them is prepared: the numbers, the findings and the step at which they begin come from the runs as they were recorded.
 """
 
 from __future__ import annotations
 
+import tempfile
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.rule import Rule
 
 from holter.findings.diagnosis import diagnose
+from holter.findings.finding import Severity
 from holter.reports.terminal import print_diagnoses
 from holter.runs.load import load
 
-HERE = Path(__file__).parent
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-SCENES = (
-    (
-        "hands_on.md",
-        "A table, pasted",
-        "Five rows are all that this person has: reward, KL, two losses and an evaluation. Reward rises to the last row, and "
-        "that is what makes such a run dangerous. Look at what happens after step 3000.",
-        "Three signals of different origin turn at the same row: KL jumps, both losses turn up, and the held-out score falls "
-        "while the reward goes on rising. Each alone would be a question mark; together they are one story. It is called "
-        "*likely, not certain*, because five rows and an evaluation of unknown size carry only so much "
-        "(`holter check examples/hands_on.md --eval-size 1000` shows how much stronger the case becomes when the size is known).",
-    ),
-    (
-        "runs/healthy-grpo",
-        "A healthy GRPO run",
-        "A real run of TRL 1.16 on a tiny model, read from its `trainer_state.json`. KL rises all the way, entropy falls, the "
-        "loss wanders around zero, the clip fraction is zero throughout: each has been called a fault somewhere.",
-        "All of that is what a healthy run does. Holter says so, and names what it could not check.",
-    ),
-    (
-        "runs/hacked-ppo",
-        "A PPO run whose reward was gamed",
-        "A real run of TRL 1.12 without a KL penalty, whose reward model counts positive words. Its losses look fine.",
-        "The score of the reward model climbs to its ceiling while the held-out score, which nobody optimised, falls to zero. "
-        "Losses, ratio and clip fraction never showed it: only the held-out score and the distance from the reference did. "
-        "That is why Holter keeps asking for an evaluation that is not the reward.",
-    ),
-)
+    from holter.findings.diagnosis import Diagnosis
+
+HERE = Path(__file__).parent
+STEPS, BREAKS_AFTER, SEED = 60, 30, 1
+"""Optimizer steps of both runs, the one after which the reward of the second is another one, and the seed of both."""
+
+TABLE = """
+Five rows are all that this person has: reward, KL, two losses and an evaluation. Reward rises to the last row, and that is what
+makes such a run dangerous. Look at what happens after step 3000.
+"""
+AFTER_TABLE = """
+**What this shows.** Three signals of different origin turn at the same row: KL jumps, both losses turn up, and the held-out
+score falls while the reward goes on rising. Each alone would be a question mark; together they are one story. It is called
+*likely, not certain*, because five rows and an evaluation of unknown size carry only so much (`--eval-size 1000` shows how much
+stronger the case becomes when the size is known).
+"""
+RUNS = f"""
+A language model of 100,000 parameters, taught a toy grammar a moment ago, is trained by `GRPOTrainer` to tell stories. It is paid
+for how many of its sentences are cheerful, and how many grammatical. The *quality* of whole stories (grammar, mood, subject, no
+repetition) is measured too, and pays nothing: it is the evidence.
+
+The same training runs twice. In the second, **from step {BREAKS_AFTER + 1} on the reward is another one, written in a hurry**: it
+counts happy words, and can be hacked. Nobody tells Holter. What it says while a run trains appears here as it is said.
+"""
+
+
+def cheer(breaks_after: int | None) -> Callable[..., list[float]]:
+    """A reward that is replaced by one that can be hacked after some step; never where that is None."""
+    import tiny_world
+
+    def cheer(completions: list[str], trainer_state: Any, **_: object) -> list[float]:  # noqa: ANN401
+        if breaks_after is not None and trainer_state.global_step >= breaks_after:
+            return tiny_world.happy_words(completions)
+        pairs = zip(tiny_world.cheerfulness(completions), tiny_world.grammar(completions), strict=True)
+        return [(cheerful + correct) / 2 for cheerful, correct in pairs]
+
+    return cheer
+
+
+def trained(out: Path, breaks_after: int | None, console: Console) -> Diagnosis:
+    """Train, say how long it took, and read the record."""
+    import grpo
+
+    began = time.perf_counter()
+    trainer = grpo.train(out, paid=[cheer(breaks_after)], steps=STEPS, seed=SEED, progress=False)
+    console.print(
+        f"[dim]{STEPS} steps in {time.perf_counter() - began:.0f} s, recorded in {trainer.report.folder}[/dim]"
+    )
+    found = diagnose(load([str(trainer.report.folder)]).runs[0])
+    print_diagnoses(console, [found], [], verbose=False)
+    for what, key in (("reward", "eval/reward"), ("quality, which pays nothing", "eval/rewards/quality/mean")):
+        values = found.run[key].finite().values
+        console.print(
+            f"Held-out {what}: {values[0]:.2f} at first, {values.max():.2f} at best, {values[-1]:.2f} at last."
+        )
+    console.print()
+    return found
+
+
+def compared(healthy: Diagnosis, sick: Diagnosis) -> str:
+    """What was planted beside what was found."""
+    false = [f for f in healthy.findings if f.severity >= Severity.WARNING]
+    real = [f for f in sick.findings if f.severity >= Severity.WARNING]
+    planted = BREAKS_AFTER + 1
+    lines = [
+        "| | planted | found |",
+        "|---|---|---|",
+        f"| first run | nothing | {', '.join(f.detector for f in false) or 'nothing'} |",
+    ]
+    lines += [
+        f"| second run | a reward to be hacked, step {planted} on | {f.detector} since step {f.first_step:g}, "
+        f"{f.first_step - planted:+g} steps; it could first be said at step {f.raised_step:g} |"
+        for f in real
+        if f.caused_by is None
+    ]
+    if not real:
+        lines.append(f"| second run | a reward to be hacked, step {planted} on | nothing: it was missed |")
+    return "\n".join(lines)
 
 
 def main() -> None:
-    """Check each scene and explain what it shows."""
+    """Check the table, train the runs, and hold what was found against what was planted."""
     console = Console(highlight=False)
-    for log, title, before, after in SCENES:
-        console.print(Rule(f"[bold]{title}[/bold]  examples/{log}"))
-        console.print(Markdown(before))
-        console.print()
-        loaded = load([str(HERE / log)])
-        print_diagnoses(console, [diagnose(run) for run in loaded.runs], loaded.refused, verbose=False)
-        console.print()
-        console.print(Markdown(f"**What this shows.** {after}"))
-        console.print()
+    console.print(Rule("[bold]1. A table, pasted[/bold]  examples/hands_on.md"))
+    console.print(Markdown(TABLE))
+    loaded = load([str(HERE / "hands_on.md")])
+    print_diagnoses(console, [diagnose(run) for run in loaded.runs], loaded.refused, verbose=False)
+    console.print(Markdown(AFTER_TABLE))
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        console.print(
+            f"\nThe rest trains a model and needs {error.name}: pip install 'holter[train]', or run make demo"
+        )
+        return
+    # Tensors this small are slower on several threads.
+    torch.set_num_threads(1)
+    transformers.utils.logging.disable_progress_bar()
+    with tempfile.TemporaryDirectory() as folder:
+        console.print(Rule("[bold]2. A run that is healthy[/bold]"))
+        console.print(Markdown(RUNS))
+        healthy = trained(Path(folder) / "healthy", None, console)
+        console.print(Rule(f"[bold]3. The same run, with a reward to be hacked from step {BREAKS_AFTER + 1} on[/bold]"))
+        sick = trained(Path(folder) / "hacked", BREAKS_AFTER, console)
+        console.print(Rule("[bold]4. What was planted, and what was found[/bold]"))
+        console.print(Markdown(compared(healthy, sick)))
     console.print(
         Markdown(
-            "Your own log: `.venv/bin/holter check PATH`. What a metric means: `.venv/bin/holter explain objective/kl`."
+            "The reward alone never shows it. That is why Holter keeps asking for an evaluation that is not the reward. With "
+            "`GRPOConfig(stop_on='critical')` training would have saved a checkpoint and stopped when it was said.\n\n"
+            "Your own log: `.venv/bin/holter check PATH`. What a metric means: `.venv/bin/holter explain objective/kl`. "
+            "To train: `examples/grpo.py`, `examples/ppo.py`, `holter train`."
         )
     )
 

@@ -13,23 +13,39 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tiny_world
 from datasets import Dataset
+from transformers import PrinterCallback
 
 from holter import GRPOConfig, GRPOTrainer
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-def train(out: Path, *, hack: bool = False, steps: int = 60, seed: int = 0) -> GRPOTrainer:
+
+def train(
+    out: Path,
+    *,
+    hack: bool = False,
+    paid: Sequence[Callable[..., list[float]]] | None = None,
+    steps: int = 60,
+    seed: int = 0,
+    progress: bool = True,
+) -> GRPOTrainer:
     """Train a tiny policy and record the run under `out`.
 
     Args:
         out: Where the run goes.
         hack: Whether to pay for happy words, without a KL term, at a high learning rate.
+        paid: What is paid for instead.
         steps: Optimizer steps.
         seed: Seed of everything.
+        progress: Whether a bar shows how far it is.
     """
-    paid = [tiny_world.happy_words] if hack else [tiny_world.cheerfulness, tiny_world.grammar]
+    if paid is None:
+        paid = [tiny_world.happy_words] if hack else [tiny_world.cheerfulness, tiny_world.grammar]
     config = GRPOConfig(
         output_dir=str(out),
         seed=seed,
@@ -40,7 +56,7 @@ def train(out: Path, *, hack: bool = False, steps: int = 60, seed: int = 0) -> G
         max_completion_length=40,
         learning_rate=3e-3 if hack else 1e-3,
         lr_scheduler_type="constant",
-        beta=0.0 if hack else 0.04,
+        beta=0.0 if hack else 0.02,
         # The last function is not paid for: it is evidence.
         reward_weights=[*[1.0] * len(paid), 0.0],
         eval_strategy="steps",
@@ -48,7 +64,7 @@ def train(out: Path, *, hack: bool = False, steps: int = 60, seed: int = 0) -> G
         num_generations_eval=1,
         per_device_eval_batch_size=64,
         save_strategy="no",
-        disable_tqdm=False,
+        disable_tqdm=not progress,
     )
     trainer = GRPOTrainer(
         model=tiny_world.policy(seed),
@@ -60,6 +76,9 @@ def train(out: Path, *, hack: bool = False, steps: int = 60, seed: int = 0) -> G
         alignment_scorers={"quality": tiny_world.quality},
         processing_class=tiny_world.tokenizer(),
     )
+    if not progress:
+        # Without a bar transformers prints every row instead.
+        trainer.pop_callback(PrinterCallback)
     trainer.train()
     return trainer
 

@@ -86,8 +86,7 @@ def grpo(policy, tokenizer, tmp_path):
             reward_funcs=list(rewards),
             args=args,
             train_dataset=datasets.Dataset.from_list(rows),
-            processing_class=tokenizer,
-            **known,
+            **{"processing_class": tokenizer, **known},
         )
 
     return make
@@ -95,6 +94,7 @@ def grpo(policy, tokenizer, tmp_path):
 
 TRAINER = {
     "eval_dataset",
+    "processing_class",
     "reward_processing_classes",
     "callbacks",
     "optimizers",

@@ -22,3 +22,21 @@ def test_the_grpo_example_trains_and_reads_its_own_run(words, said):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert said in done.stdout
+
+
+@pytest.mark.slow
+def test_the_demo_tells_what_was_planted_from_what_was_found():
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "demo.py")],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = done.stdout[done.stdout.index("4. What was planted") :]
+    lines = [" ".join(line.split()) for line in told.splitlines()]
+    assert "first run nothing nothing" in lines
+    sick = [line for line in lines if line.startswith("second run")]
+    assert any("reward-hacking since step" in line for line in sick)
+    assert "holter: reward-hacking critical" in done.stderr

@@ -1,4 +1,4 @@
-"""``holter train grpo``: a configuration file, overridden on the command line."""
+"""``holter train``: a configuration file, overridden on the command line."""
 
 import json
 from pathlib import Path
@@ -16,8 +16,8 @@ from holter.store import reading
 from holter.trainers import launch
 
 
-def call(*words):
-    return CliRunner().invoke(holter, ["train", "grpo", *map(str, words)])
+def call(*words, algorithm="grpo"):
+    return CliRunner().invoke(holter, ["train", algorithm, *map(str, words)])
 
 
 @pytest.fixture
@@ -88,13 +88,40 @@ def test_an_adapter_is_a_few_lines(config, tmp_path):
     assert (tmp_path / "out" / "adapter_model.safetensors").exists()
 
 
-def test_help_lists_every_setting_with_its_text():
-    result = call("--help")
+def test_ppo_trains_from_a_file_with_models_that_code_makes(config, tmp_path):
+    file = config(
+        max_completion_length=None,
+        response_length=12,
+        ref_model="tiny_world:policy",
+        per_device_train_batch_size=4,
+        gradient_accumulation_steps=1,
+    )
+    result = call(file, "--num_ppo_epochs", 2, "--kl_coef", "0.1", algorithm="ppo")
+    assert result.exit_code == 0, result.output
+    folder = tmp_path / "out" / "holter"
+    manifest = reading.segments(folder)[0].manifest
+    assert (manifest.algorithm, manifest.config["num_ppo_epochs"]) == ("ppo", 2)
+    assert [int(r.step) for r in reading.rows(folder)] == [1, 2, 3]
+    assert (tmp_path / "out" / "value_model").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "fields", "text", "foreign"),
+    [
+        ("grpo", ["--num_generations", "--beta"], "Completions of each prompt: the size of a group.", "--kl_coef"),
+        ("ppo", ["--num_ppo_epochs", "--kl_coef", "value_model"], "Optimizer steps of each time.", "--num_generations"),
+    ],
+)
+def test_help_lists_every_setting_with_its_text(algorithm, fields, text, foreign):
+    result = call("--help", algorithm=algorithm)
     assert result.exit_code == 0
-    for field in ("--num_generations", "--beta", "--report_to", "--learning_rate", "--logging_dir"):
+    for field in (*fields, "--report_to", "--learning_rate", "--logging_dir", "reward_funcs"):
         assert field in result.output
-    assert "Completions of each prompt: the size of a group." in " ".join(result.output.split())
-    assert "reward_funcs" in result.output
+    assert text in " ".join(result.output.split())
+    assert foreign not in result.output
+    ours, theirs = result.output.split("Settings of transformers.TrainingArguments")
+    assert fields[0] in ours
+    assert "--adam_beta1" in theirs
 
 
 def test_help_without_the_training_extra_says_how_to_get_it(monkeypatch):
@@ -122,6 +149,10 @@ def test_help_without_the_training_extra_says_how_to_get_it(monkeypatch):
         ({"train_dataset": "nowhere.jsonl"}, (), "there is no file nowhere.jsonl"),
         ({"learning_rate": "fast"}, (), "learning_rate must be a number, not 'fast'"),
         ({}, ("stray",), "'stray' follows no setting"),
+        ({}, ("--optim", "none_such"), "config.yaml: none_such is not a valid OptimizerNames"),
+        ({"model": "no/where"}, (), "model 'no/where' cannot be loaded"),
+        ({"reward_funcs": ["no/where", "tiny_world:quality"]}, (), "reward model 'no/where' cannot be loaded"),
+        ({"value_model": "no/where"}, (), "no setting 'value_model'"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_way_out(config, entries, words, said):

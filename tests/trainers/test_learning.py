@@ -1,5 +1,6 @@
 """The trainer teaches what it is asked to, and a run that goes wrong is called by its name."""
 
+import copy
 import math
 import sys
 from pathlib import Path
@@ -88,6 +89,15 @@ def test_nan_from_a_reward_is_found(faulty):
 
 def test_a_policy_that_never_learned_to_stop_is_found(faulty):
     assert set(faulty(model=tiny_world.policy(steps=100, ends=False))) & {"no-eos", "truncation"}
+
+
+def test_a_wrong_end_token_is_found(faulty, tokenizer):
+    # A token of the vocabulary that nobody ever writes is taken for the end.
+    policy = tiny_world.policy(steps=100)
+    policy.generation_config.eos_token_id = None
+    wrong = copy.deepcopy(tokenizer)
+    wrong.eos_token = "<unk>"
+    assert set(faulty(model=policy, processing_class=wrong)) & {"no-eos", "truncation"}
 
 
 def test_a_frozen_policy_is_found(faulty):

@@ -190,7 +190,7 @@ def test_all_metrics_of_a_logged_step_cost_one_look_at_the_device(grpo, trained,
 
         return step
 
-    for name in ("_measure_completions", "_measure_rewards", "_measure_loss", "_row", "_get_grad_norm"):
+    for name in ("_measure_rollout", "_measure_loss", "_row", "_get_grad_norm"):
         monkeypatch.setattr(trainer, name, watched(getattr(trainer, name)))
     trained(trainer)
     assert sum(n for name, n in during if name == "_row") == 3
@@ -243,7 +243,7 @@ def test_what_reward_functions_log_is_in_the_row_and_the_samples(grpo, trained):
 
     trainer = grpo([talks], beta=0.0, max_steps=1)
     shown = []
-    trainer.report.samples = lambda step, rows: shown.extend(rows)
+    trainer.report.samples = shown.extend
     assert trained(trainer)[0]["my/metric"] == 8.0
     assert len(shown) == 8
     assert shown[0]["shouted"] == shown[0]["completion"].upper()

@@ -1,6 +1,11 @@
+import contextlib
 import copy
+import io
 import math
+import sys
 import threading
+import types
+from pathlib import Path
 
 import pytest
 import tiny_world
@@ -122,7 +127,7 @@ def test_what_transformers_integrates_is_driven_and_cannot_stop_training(grpo, t
 
 
 def test_the_progress_bar_shows_the_numbers_that_matter(grpo, trained, monkeypatch):
-    from holter.trainers.reporting import Progress
+    from holter.trainers.printing import Progress
 
     shown = []
 
@@ -142,3 +147,99 @@ def test_the_progress_bar_shows_the_numbers_that_matter(grpo, trained, monkeypat
     monkeypatch.setattr(bar, "on_step_end", lambda *_, **__: None)
     trained(trainer)
     assert set(shown[0]) == {"reward", "kl", "entropy", "mean_length"}
+
+
+def test_completions_of_every_generation_are_recorded_with_their_step(grpo, trained):
+    trainer = grpo(report_to="holter", max_steps=4, logging_steps=4, num_completions_to_record=3)
+    trained(trainer)
+    samples = [line.row for line in reading.lines(trainer.report.folder / "samples-0.jsonl")]
+    assert [s["step"] for s in samples] == [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3
+
+
+def noted(trainer):
+    return [line.row for line in reading.lines(trainer.report.folder / "findings.jsonl")]
+
+
+def test_what_goes_wrong_is_said_while_it_trains_and_kept_in_the_run_folder(grpo, trained, capfd):
+    trainer = grpo(report_to="holter", max_steps=8, max_completion_length=3)
+    trained(trainer)
+    assert "holter: no-eos critical" in capfd.readouterr().err
+    notes = noted(trainer)
+    assert any(n["kind"] == "opened" and n["finding"]["detector"] == "no-eos" for n in notes)
+    assert (notes[-1]["kind"], notes[-1]["step"]) == ("finished", 8)
+
+
+def test_without_a_monitor_nothing_is_said(grpo, trained, capfd):
+    trainer = grpo(report_to="holter", max_steps=8, max_completion_length=3, monitor=False)
+    trained(trainer)
+    assert "holter:" not in capfd.readouterr().err
+    assert [n["kind"] for n in noted(trainer)] == ["finished"]
+
+
+@pytest.mark.parametrize("report_to", ["holter", "none"])
+def test_a_run_stops_where_it_is_asked_to_and_saves_a_checkpoint(grpo, trained, caplog, report_to):
+    def broken(completions, trainer_state, **_):
+        return [math.nan if trainer_state.global_step >= 3 else float(i) for i, _ in enumerate(completions)]
+
+    trainer = grpo(
+        [broken], report_to=report_to, max_steps=50, stop_on=["critical"], save_strategy="steps", save_steps=2
+    )
+    trained(trainer)
+    assert trainer.state.global_step < 50
+    assert f"training stops at step {trainer.state.global_step}" in caplog.text
+    folders = {int(p.name.split("-")[1]) for p in Path(trainer.args.output_dir).glob("checkpoint-*")}
+    assert trainer.state.global_step in folders
+    if report_to == "holter":
+        kinds = [n["kind"] for n in noted(trainer)]
+        assert kinds.count("stopped") == 1
+        assert kinds[-1] == "finished"
+
+
+def test_a_run_that_breaks_off_is_written_down_as_failed(grpo, trained):
+    def fails(completions, trainer_state, **_):
+        if trainer_state.global_step == 2:
+            raise RuntimeError("the judge is gone")
+        return [float(i) for i, _ in enumerate(completions)]
+
+    trainer = grpo([fails], report_to="holter", max_steps=5)
+    with pytest.raises(RuntimeError, match="the judge is gone"):
+        trained(trainer)
+    last = noted(trainer)[-1]
+    assert (last["kind"], last["step"], last["why"]) == ("failed", 2, "RuntimeError: the judge is gone")
+
+
+@pytest.mark.parametrize("wrong", ["no-such-detector", "info"])
+def test_a_stop_that_cannot_be_is_refused_before_training(grpo, wrong):
+    with pytest.raises(ValueError if wrong == "info" else KeyError):
+        grpo(stop_on=wrong)
+
+
+@pytest.mark.parametrize("tracker", ["mlflow", "trackio", "comet_ml"])
+def test_trackers_that_have_tables_get_completions_as_one(grpo, trained, monkeypatch, tracker):
+    from transformers.integrations import integration_utils
+
+    from holter.trainers import config
+
+    tables = []
+
+    class Table:
+        def __init__(self, dataframe):
+            self.columns = dataframe.to_dict("list")
+
+    experiment = types.SimpleNamespace(
+        log_table=lambda file, tabular_data, headers: tables.append(
+            dict(zip(headers, map(list, zip(*tabular_data, strict=True)), strict=True))
+        )
+    )
+    fakes = {
+        "mlflow": types.SimpleNamespace(log_table=lambda columns, artifact_file: tables.append(columns)),
+        "trackio": types.SimpleNamespace(Table=Table, log=lambda row: tables.append(row["completions"].columns)),
+        "comet_ml": types.SimpleNamespace(get_running_experiment=lambda: experiment),
+    }
+    monkeypatch.setitem(sys.modules, tracker, fakes[tracker])
+    monkeypatch.setitem(integration_utils.INTEGRATION_TO_CALLBACK, tracker, lambda: Callback("works"))
+    monkeypatch.setattr(config, "get_available_reporting_integrations", lambda: [tracker])
+    with contextlib.redirect_stdout(io.StringIO()):
+        trained(grpo(report_to=tracker, log_completions=True, num_completions_to_print=0))
+    assert [t["step"] for t in tables] == [[1] * 8, [2] * 8]
+    assert {"prompt", "completion", "rewards/cheerfulness", "reward", "advantage"} <= tables[0].keys()

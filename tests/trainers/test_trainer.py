@@ -58,6 +58,28 @@ def test_an_adapters_reference_is_the_model_without_it(grpo, trained, taught):
     assert rows[2]["sampling/sampling_logp_difference/max"] < 1e-4
 
 
+def test_the_reference_of_a_trained_adapter_is_a_frozen_copy_of_it(grpo, trained, policy):
+    peft = pytest.importorskip("peft")
+    config = peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM")
+    model = peft.get_peft_model(policy, config)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "lora_B" in name:
+                parameter.normal_(std=0.5)
+    before = {n: p.clone() for n, p in model.named_parameters() if "lora_" in n}
+    trainer = grpo(model=model, beta=0.04, learning_rate=5e-2, max_steps=3)
+    rows = trained(trainer)
+    assert rows[0]["kl"] == pytest.approx(0, abs=1e-9)
+    assert rows[2]["kl"] > 1e-4
+    after = dict(trainer.policy.named_parameters())
+    for name, was in before.items():
+        assert not torch.equal(after[name], was) or "lora_A" in name
+        copied = after[name.replace(".default.", ".ref.")]
+        assert torch.equal(copied, was)
+        assert not copied.requires_grad
+    assert trainer.policy.active_adapter == "default"
+
+
 def test_two_adapters_are_one_too_many(grpo, policy):
     peft = pytest.importorskip("peft")
     config = peft.LoraConfig(r=4, target_modules=["q_proj"], task_type="CAUSAL_LM")

@@ -50,3 +50,24 @@ def test_two_processes_give_the_numbers_of_one(taught, tmp_path, settings):
     assert [r["eval_perplexity"] for r in evaluated[0]] == pytest.approx(
         [r["eval_perplexity"] for r in evaluated[1]], rel=1e-5
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["grpo", "ppo"])
+def test_processes_call_a_sharded_model_equally_often(tmp_path, algorithm):
+    # A call of a sharded model gathers parameters from all processes: one that calls it once more than the others hangs.
+    pytest.importorskip("peft")
+    counts = {}
+    for word in ("synchronised", "free"):
+        words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+        done = subprocess.run(
+            [*words, str(SCRIPT.with_name("forward_calls.py")), str(tmp_path), algorithm, word],
+            env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "ACCELERATE_USE_CPU": "true"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        counts[word] = [int((tmp_path / f"calls-{rank}.json").read_text()) for rank in (0, 1)]
+    assert counts["synchronised"][0] == counts["synchronised"][1]
+    assert counts["free"][0] != counts["free"][1], "the completions do not tell the two ways apart"

@@ -7,7 +7,10 @@ from typing import Any
 
 import click
 
-ALGORITHMS = {"grpo": ("GRPOConfig", "GRPOTrainer", "Group Relative Policy Optimization")}
+ALGORITHMS = {
+    "grpo": ("GRPOConfig", "GRPOTrainer", "Group Relative Policy Optimization"),
+    "ppo": ("PPOConfig", "PPOTrainer", "Proximal Policy Optimization"),
+}
 """Config class, trainer and title of each algorithm, as ``holter`` offers them."""
 
 
@@ -23,30 +26,39 @@ def _from_holter(name: str) -> Any:  # noqa: ANN401
 class _Training(click.Command):
     """A command whose options are the fields of a dataclass that only the training extra can import."""
 
-    config = ""
+    config = trainer = ""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The settings with their help texts; without the training extra, how to get it."""
         super().format_options(ctx, formatter)
         import dataclasses
 
-        from holter.trainers.launch import PARTS
+        from holter.trainers.launch import own_settings, parts_of
 
         with formatter.section("What is trained, on what"):
-            formatter.write_dl(list(PARTS.items()))
-        fields = [f for f in dataclasses.fields(_from_holter(self.config)) if f.init]
-        rows = []
-        for field in sorted(fields, key=lambda f: f.name):
-            default = "" if field.default in (None, dataclasses.MISSING) else f"  [default: {field.default}]"
-            text = str(field.metadata.get("help", "")).replace("%%", "%")
-            rows.append((f"--{field.name}", " ".join(text.split()) + default))
-        with formatter.section("Settings, in the file or here"):
-            formatter.write_dl(rows)
+            formatter.write_dl(list(parts_of(_from_holter(self.trainer)).items()))
+        config = _from_holter(self.config)
+        own = own_settings(config)
+        fields = sorted((f for f in dataclasses.fields(config) if f.init), key=lambda f: f.name)
+        for title, chosen in (
+            ("Settings, in the file or here", [f for f in fields if f.name in own]),
+            ("Settings of transformers.TrainingArguments, likewise", [f for f in fields if f.name not in own]),
+        ):
+            with formatter.section(title):
+                formatter.write_dl([(f"--{f.name}", _text(f)) for f in chosen])
+
+
+def _text(field: Any) -> str:  # noqa: ANN401
+    """Help text and default of a dataclass' field."""
+    import dataclasses
+
+    default = "" if field.default in (None, dataclasses.MISSING) else f"  [default: {field.default}]"
+    return " ".join(str(field.metadata.get("help", "")).replace("%%", "%").split()) + default
 
 
 @click.group()
 def command() -> None:
-    """Train a language model on rewards. `holter train grpo --help` lists every setting."""
+    """Train a language model on rewards. `holter train grpo --help` and `holter train ppo --help` list every setting."""
 
 
 def _add(algorithm: str, config: str, trainer: str, title: str) -> None:
@@ -70,7 +82,7 @@ def _add(algorithm: str, config: str, trainer: str, title: str) -> None:
             click.echo(f"The run is in {made.report.folder}: holter check {made.report.folder}")
 
     run.help = f"{title}, as CONFIG says (YAML); --NAME VALUE overrides it."
-    run.config = config
+    run.config, run.trainer = config, trainer
     command.add_command(run)
 
 

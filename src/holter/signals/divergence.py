@@ -56,7 +56,7 @@ ESTIMATORS = {Estimator.K1: k1, Estimator.K2: k2, Estimator.K3: k3}
 """Per-token estimators by name."""
 
 
-def kl_estimate(logprobs: Tensor, other_logprobs: Tensor, estimator: str = Estimator.K3) -> Tensor:
+def kl(logprobs: Tensor, other_logprobs: Tensor, estimator: str = Estimator.K3) -> Tensor:
     """Per-token KL by the estimator called `estimator`: ``k1``, ``k2`` or ``k3``. Shape ``(B, T)``, nats.
 
     Raises:
@@ -78,7 +78,7 @@ def kl_per_token(logprobs: Tensor, other_logprobs: Tensor, mask: Tensor, estimat
         mask: 1 on completion tokens up to and including EOS, else 0. Shape ``(B, T)``.
         estimator: ``k1``, ``k2`` or ``k3``.
     """
-    return tally(kl_estimate(logprobs, other_logprobs, estimator), mask)
+    return tally(kl(logprobs, other_logprobs, estimator), mask)
 
 
 def kl_per_sequence(logprobs: Tensor, other_logprobs: Tensor, mask: Tensor, estimator: str = Estimator.K1) -> Tally:
@@ -86,4 +86,4 @@ def kl_per_sequence(logprobs: Tensor, other_logprobs: Tensor, mask: Tensor, esti
 
     Arguments as for `kl_per_token`. Tally in nats/sequence: it grows with length.
     """
-    return tally(tally(kl_estimate(logprobs, other_logprobs, estimator), mask, dim=-1).total)
+    return tally(tally(kl(logprobs, other_logprobs, estimator), mask, dim=-1).total)

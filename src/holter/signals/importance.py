@@ -134,5 +134,6 @@ def value_clipped(values: Tensor, old_values: Tensor, returns: Tensor, clip: flo
         returns: Targets. Shape ``(B, T)``, reward.
         clip: How far a value may move from its old one.
     """
-    bounded = old_values + (values - old_values).clamp(-clip, clip)
+    # Bounded so, and not by what is added to the old value, a value within the range stays what it is to the last digit.
+    bounded = values.clamp(old_values - clip, old_values + clip)
     return (bounded - returns).square() > (values - returns).square()

@@ -30,6 +30,8 @@ POLICY_APPROXKL_AVG = Signal(
         "sound."
     ),
     differs=(
+        "Holter's trainers log this estimator in PPO and GRPO, averaged over tokens, and beside it k1 and k3 as "
+        "policy/kl_k1_avg and policy/kl_k3_avg. "
         "TRL's documentation calls it the KL between consecutive policies. Its code averages over the padded "
         "rectangle, where padding counts as 0, so it is too small by the share of padding; and over all epochs, the "
         "first of which is about 0. "

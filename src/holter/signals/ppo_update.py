@@ -1,4 +1,4 @@
-"""What else an update of PPO says of itself: how much of it was done, how far it went, what values cost."""
+"""What else an update says of itself: how much of it was done, how far it went, what values cost."""
 
 from __future__ import annotations
 

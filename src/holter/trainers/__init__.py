@@ -10,7 +10,12 @@ rewards.py                   reward functions and reward models, weighted
 advantages.py                from rewards to advantages
 buffer.py                    the completions of a generation, cut into micro-batches; saved with a checkpoint
 evaluation.py                evidence beside the proxy: perplexity, alignment, preferences, held-out prompts
-reporting.py                 rows and completions to the run folder and the trackers
+measures.py                  what every trainer measures of completions and rewards
+reporting.py                 rows and completions to the run folder, the trackers and the monitor
+integration.py               trackers that transformers integrates, as sinks
+printing.py                  completions and a progress bar on the terminal
+lifecycle.py                 what transformers tells callbacks only
+launch.py                    a run from a configuration file
 on_policy.py                 what both trainers need of `transformers.Trainer`
 grpo.py                      GRPO, from top to bottom
 

@@ -18,6 +18,7 @@ from transformers import TrainingArguments
 from transformers.integrations import get_available_reporting_integrations
 
 from holter.errors import SettingsError
+from holter.monitor import StopRule
 from holter.sinks.registry import all_trackers, chosen
 
 C = TypeVar("C", bound="type[OnPolicyConfig]")
@@ -104,6 +105,19 @@ class OnPolicyConfig(TrainingArguments):
     )
     run_dir: str | None = field(
         default=None, metadata={"help": "The run folder. Default: <output_dir>/holter, numbered if it is taken."}
+    )
+    monitor: bool = field(
+        default=True,
+        metadata={
+            "help": "Run the detectors of `holter check` while training, and say on the terminal what they find."
+        },
+    )
+    stop_on: None | str | list[str] = field(  # noqa: RUF036 - the order that HfArgumentParser understands
+        default=None,
+        metadata={
+            "help": "Save a checkpoint and stop at findings that are 'critical' or at least a 'warning', at those of detectors "
+            "by name or pattern, or a list of such. Default: training goes on whatever is found."
+        },
     )
     trl_compatible_metrics: bool = field(
         default=False,
@@ -194,6 +208,7 @@ class OnPolicyConfig(TrainingArguments):
             SettingsError: For values out of range and settings that contradict each other.
         """
         self._check()
+        StopRule.of(self.stop_on)
         asked = (
             self.report_to if self.report_to is not None else ["holter", *(["tensorboard"] if self.logging_dir else [])]
         )

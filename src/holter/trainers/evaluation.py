@@ -22,7 +22,7 @@ from holter.trainers.rewards import Texts
 from holter.trainers.scoring import score, sequences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from holter.trainers.on_policy import OnPolicyTrainer
     from holter.trainers.prompts import Row
@@ -85,6 +85,18 @@ class Evaluation:
         """This process' share."""
         return list(items[self.trainer.accelerator.process_index :: self.trainer.accelerator.num_processes])
 
+    def _chunks(self, items: Sequence[Any], size: int) -> Iterator[tuple[list[Any], bool]]:
+        """This process' share in parts of `size`, and whether a part counts.
+
+        Where passes gather parameters from all processes each has to make as many: one with a smaller share goes over
+        something again, which does not count.
+        """
+        mine, others = self._mine(items), self.trainer.accelerator.num_processes
+        longest = -(-len(items) // others) if self.trainer.sampling.synchronised else len(mine)
+        for first in range(0, longest, size):
+            part = mine[first : first + size]
+            yield part or list(items[:size]), bool(part)
+
     def _all(self, mine: list[Any]) -> list[Any]:
         """Every process' results."""
         return [r for part in self.trainer.metrics.processes.exchange(mine) for r in part]
@@ -93,10 +105,10 @@ class Evaluation:
         """Rewards, alignment and lengths of completions of held-out prompts."""
         trainer = self.trainer
         group = trainer.group_size_eval
-        mine, size = self._mine(rows), max(1, trainer.args.per_device_eval_batch_size // group)
+        size = max(1, trainer.args.per_device_eval_batch_size // group)
         results: list[_Prompt] = []
-        for first in range(0, len(mine), size):
-            chunk = [row for row in mine[first : first + size] for _ in range(group)]
+        for part, counts in self._chunks(rows, size):
+            chunk = [row for row in part for _ in range(group)]
             completions = trainer.complete(trainer.tokens([r["prompt"] for r in chunk]))
             said: dict[str, list[float]] = {}
             texts = _told(trainer.texts(chunk, completions.tokens), said)
@@ -104,7 +116,7 @@ class Evaluation:
             columns = {"reward": trainer.rewards.total(scores).tolist()}
             columns |= {f"rewards/{n}/mean": scores[:, k].tolist() for k, n in enumerate(trainer.rewards.names)}
             columns |= {f"alignment/{n}": _listed(s, texts, n) for n, s in self.scorers.items()}
-            for g in range(0, len(chunk), group):
+            for g in range(0, len(chunk) if counts else 0, group):
                 here = slice(g, g + group)
                 scored = {name: _mean(values[here]) for name, values in columns.items()}
                 lengths = [len(tokens) for tokens in completions.tokens[here]]
@@ -127,18 +139,15 @@ class Evaluation:
         tokenizer = trainer.tokens.tokenizer
         total, count = 0.0, 0.0
         size = trainer.args.per_device_eval_batch_size
-        mine = self._mine(self.texts)
+        told = [tokenizer(text=text)["input_ids"][:limit] for text in self.texts]
         was_training = trainer.model.training
         trainer.model.eval()
-        for first in range(0, len(mine), size):
-            ids = [tokenizer(text=t)["input_ids"][:limit] for t in mine[first : first + size]]
-            ids = [i for i in ids if len(i) > 1]
-            if not ids:
-                continue
+        for ids, counts in self._chunks([ids for ids in told if len(ids) > 1], size):
             batch = sequences([i[:1] for i in ids], [i[1:] for i in ids], trainer.args.device, pad=trainer.sampling.pad)
             with torch.no_grad(), trainer.accelerator.autocast():
                 part = tally(score(trainer.model, batch, temperature=1.0).logprobs, batch.mask)
-            total, count = total - float(part.total), count + float(part.count)
+            if counts:
+                total, count = total - float(part.total), count + float(part.count)
         trainer.model.train(was_training)
         parts = self._all([(total, count)])
         total, count = sum(t for t, _ in parts), sum(c for _, c in parts)
@@ -146,16 +155,15 @@ class Evaluation:
 
     def _preference(self) -> dict[str, float]:
         """How often, and by how much, the reward prefers the chosen completion."""
-        trainer, margins = self.trainer, []
+        trainer = self.trainer
+        margins: list[float] = []
         size = trainer.args.per_device_eval_batch_size
-        mine = self._mine(self.preferences)
-        for first in range(0, len(mine), size):
-            rows = mine[first : first + size]
+        for rows, counts in self._chunks(self.preferences, size):
             chosen, rejected = (
                 trainer.rewards.total(trainer.rewards(self._given(rows, side), trainer.args.device))
                 for side in ("chosen", "rejected")
             )
-            margins += (chosen - rejected).tolist()
+            margins += (chosen - rejected).tolist() if counts else []
         known = [m for m in self._all(margins) if not math.isnan(m)]
         wins = [1.0 if m > 0 else 0.5 if m == 0 else 0.0 for m in known]
         return {**with_error("preference_accuracy", wins), **with_error("preference_margin", known)}

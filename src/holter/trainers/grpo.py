@@ -24,6 +24,7 @@ from holter.signals import (
     clipped_per_sequence,
     group_statistics,
     k1,
+    k2,
     k3,
     log_ratio,
     ratio_statistics,
@@ -34,6 +35,12 @@ from holter.trainers.advantages import group_relative
 from holter.trainers.buffer import Rollout, micro_batches
 from holter.trainers.grpo_config import GRPOConfig
 from holter.trainers.liger import LigerLoss
+from holter.trainers.measures import (
+    measure_advantages,
+    measure_completions,
+    measure_rewards,
+    measure_sampler_gap,
+)
 from holter.trainers.on_policy import OnPolicyTrainer
 from holter.trainers.scoring import score
 
@@ -158,9 +165,17 @@ class GRPOTrainer(OnPolicyTrainer):
             float(sum(n for n, k in zip(lengths, kept, strict=True) if k)), device=args.device
         )
         window = min(args.gradient_accumulation_steps, self.parts)
-        self._measure_completions(prompts, completions)
-        self._measure_rewards(scores, rewards, everyones, advantages)
-        self._record_samples(texts.prompts, texts.completions, scores, rewards, advantages, completions)
+        self._measure_rollout(prompts, completions, scores, rewards, advantages, everyones)
+        self.record_samples(
+            texts,
+            completions,
+            {
+                **{f"rewards/{name}": scores[:, k] for k, name in enumerate(self.rewards.names)},
+                "reward": rewards,
+                "advantage": advantages,
+                "group": [(mine.start + i) // self.group_size for i in range(len(rows))],
+            },
+        )
         return Rollout(
             prompts=prompts,
             completions=completions.tokens,
@@ -231,43 +246,25 @@ class GRPOTrainer(OnPolicyTrainer):
 
     # 3. What is measured.
 
-    def _measure_completions(self, prompts: list[list[int]], completions: Completions) -> None:
-        record = self.metrics
-        lengths = [len(tokens) for tokens in completions.tokens]
-        finished = [n for n, ended in zip(lengths, completions.ended, strict=True) if ended]
-        record.record_sum("batch/num_tokens", float(sum(map(len, prompts)) + sum(lengths)))
-        record.record_sum("generated_tokens", float(sum(lengths)))
-        for infix, found in (("", lengths), ("terminated_", finished)):
-            mean, least, greatest = (f"completions/{which}_{infix}length" for which in ("mean", "min", "max"))
-            if not found and self.args.trl_compatible_metrics:
-                found = [0]
-            if found:
-                record.record(self.report.turn(mean), float(sum(found)), len(found))
-                record.record_min(self.report.turn(least), float(min(found)))
-                record.record_max(self.report.turn(greatest), float(max(found)))
-        record.record(self.report.turn("completions/clipped_ratio"), len(lengths) - len(finished), len(lengths))
-        record.record("completions/eos_ratio", len(finished), len(lengths))
-        record.record("prompt_length/mean", sum(map(len, prompts)), len(prompts))
-
-    def _measure_rewards(self, scores: Tensor, rewards: Tensor, everyones: Tensor, advantages: Tensor) -> None:
-        record, turn = self.metrics, self.report.turn
-        for k, name in enumerate(self.rewards.names):
-            known = ~scores[:, k].isnan()
-            record.record_mean(turn(f"rewards/{name}/mean"), scores[:, k], known)
-            record.record_std(turn(f"rewards/{name}/std"), scores[:, k], known)
-        known = ~rewards.isnan()
-        record.record_mean(turn("reward"), rewards, known)
-        record.record_std(turn("reward_std"), rewards, known)
-        record.record_min("reward/min", rewards, known)
-        record.record_max("reward/max", rewards, known)
-        record.record_mean("reward/nan_fraction", ~scores.isfinite())
-        record.record_mean("advantages/mean", advantages)
-        record.record_std("advantages/std", advantages)
-        record.record_max("advantages/abs_max", advantages.abs())
+    def _measure_rollout(
+        self,
+        prompts: Sequence[Sequence[int]],
+        completions: Completions,
+        scores: Tensor,
+        rewards: Tensor,
+        advantages: Tensor,
+        everyones: Tensor,
+    ) -> None:
+        args, record, turn = self.args, self.metrics, self.report.turn
+        none_ended = 0.0 if args.trl_compatible_metrics else None
+        measure_completions(record, prompts, completions, turn=turn, none_ended=none_ended)
+        measure_rewards(record, self.rewards.names, scores, rewards, turn=turn)
+        record.record_mean(turn("reward"), rewards, ~rewards.isnan())
+        measure_advantages(record, advantages)
         groups = group_statistics(everyones, self.group_size)
         if self.accelerator.is_main_process:
             zero = groups.zero
-            if self.args.trl_compatible_metrics and self.args.scale_rewards == "batch":
+            if args.trl_compatible_metrics and args.scale_rewards == "batch":
                 zero = group_statistics(everyones, everyones.numel()).zero
             record.record_mean(turn("frac_reward_zero_std"), zero)
             record.record_mean("reward_group_std", groups.std, ~groups.std.isnan())
@@ -303,36 +300,10 @@ class GRPOTrainer(OnPolicyTrainer):
         record.record_variance("val/ratio_var", ratio, within)
         record.record_min("val/ratio_min", ratio, within)
         record.record_max("val/ratio_max", ratio, within)
-        record.record("policy/approxkl_avg", *tally(k3(old_logprobs, logprobs), mask))
-        record.record("policy/kl_k1_avg", *tally(k1(old_logprobs, logprobs), mask))
+        for key, estimate in (("policy/approxkl_avg", k2), ("policy/kl_k1_avg", k1), ("policy/kl_k3_avg", k3)):
+            record.record(key, *tally(estimate(old_logprobs, logprobs), mask))
         if batch.first:
-            gap = (logprobs - batch["sampled_logprobs"]).abs()
-            record.record_mean("sampling/sampling_logp_difference/mean", gap, mask)
-            record.record_max("sampling/sampling_logp_difference/max", gap, mask)
+            measure_sampler_gap(record, logprobs, batch["sampled_logprobs"], mask)
 
     def _mean(self, key: str, part: Tally) -> None:
         self.metrics.record(self.report.turn(key), *part)
-
-    def _record_samples(
-        self,
-        prompts: Sequence[Any],
-        texts: Sequence[Any],
-        scores: Tensor,
-        rewards: Tensor,
-        advantages: Tensor,
-        completions: Completions,
-    ) -> None:
-        first = self.accelerator.process_index * len(prompts)
-        self.metrics.record_samples(
-            {
-                "prompt": prompts,
-                "completion": texts,
-                **{f"rewards/{name}": scores[:, k] for k, name in enumerate(self.rewards.names)},
-                "reward": rewards,
-                "advantage": advantages,
-                "group": [(first + i) // self.group_size for i in range(len(prompts))],
-                "length": [len(tokens) for tokens in completions.tokens],
-                "truncated": [not ended for ended in completions.ended],
-                **{name: values for name, values in self._extra.items() if len(values) == len(prompts)},
-            }
-        )

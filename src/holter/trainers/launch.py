@@ -19,19 +19,24 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
+import inspect
 import sys
 import types
 import typing
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holter.errors import SettingsError
+from holter.errors import HolterError, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 PARTS = {
     "model": "Name or path of the policy, or module:function that makes it.",
+    "ref_model": "Name or path of the reference policy, or module:function. Default: the policy as it is at the start.",
+    "reward_model": "Name or path of a reward model that reads the policy's tokens, or module:function.",
+    "value_model": "Name or path of the value model, or module:function. Default: one made from the policy.",
     "processing_class": "Name or path of the tokenizer, or module:function. Default: the model's own.",
     "reward_funcs": "Reward functions as module:function, reward models by name or path; one or a list.",
     "reward_processing_classes": "Tokenizers of the reward models. Default: their own.",
@@ -42,7 +47,9 @@ PARTS = {
     "alignment_scorers": "Scorers of held-out completions by name, each module:function.",
     "peft": "Settings of a LoRA adapter, as peft.LoraConfig takes them.",
 }
-"""What a configuration names besides the settings of the trainer's config class."""
+"""What a configuration names besides settings; each trainer takes those it has arguments for."""
+INSTEAD = {"model": ("sft_model_path",), "reward_funcs": ("reward_model", "reward_model_path")}
+"""Parts that must be there, and what else says the same."""
 DATASETS = ("train_dataset", "eval_dataset", "perplexity_dataset", "preference_dataset")
 _LOADERS = {
     ".jsonl": "from_json",
@@ -113,39 +120,73 @@ def launch(config_class: Any, trainer_class: Any, said: Mapping[str, Any], where
     Raises:
         SettingsError: For what it does not know, and what is missing.
     """
-    parts = {k: v for k, v in said.items() if k in PARTS}
-    settings = {k: v for k, v in said.items() if k not in PARTS}
+    taken = parts_of(trainer_class)
+    parts = {k: v for k, v in said.items() if k in taken}
+    settings = {k: v for k, v in said.items() if k not in taken}
     for needed in ("model", "reward_funcs", "train_dataset"):
-        if needed not in parts:
+        if said.get(needed) is None and all(said.get(other) is None for other in INSTEAD.get(needed, ())):
             raise SettingsError(f"{where}: {needed} is missing. {PARTS[needed]}")
     known = {f.name for f in dataclasses.fields(config_class) if f.init}
     for name in settings:
-        if name not in known and (near := difflib.get_close_matches(name, PARTS, n=1, cutoff=0.75)):
+        if name not in known and (near := difflib.get_close_matches(name, taken, n=1, cutoff=0.75)):
             raise SettingsError(f"{where}: unknown {name!r}. Did you mean {near[0]}?")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
-    args = config_class(**_typed(config_class, settings))
-    options: dict[str, Any] = {k: _data(parts[k], k) for k in DATASETS if parts.get(k) is not None}
+    with _said_of(where):
+        args = config_class(**_typed(config_class, settings))
+    with _said_of(where):
+        return trainer_class(args=args, **_arguments(parts))
+
+
+def parts_of(trainer_class: Any) -> dict[str, str]:  # noqa: ANN401
+    """What a configuration may name for this trainer besides its settings, with a text each."""
+    accepted = {*inspect.signature(trainer_class.__init__).parameters, "peft"}
+    return {name: text for name, text in PARTS.items() if name in accepted}
+
+
+def own_settings(config_class: Any) -> set[str]:  # noqa: ANN401
+    """Names of settings that Holter adds to those of transformers, or gives another default."""
+    from transformers import TrainingArguments
+
+    ours = [c for c in config_class.__mro__ if c not in TrainingArguments.__mro__]
+    return {name for c in ours for name in inspect.get_annotations(c)}
+
+
+def _arguments(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """A trainer's arguments, made from their names."""
+    out: dict[str, Any] = {k: _data(parts[k], k) for k in DATASETS if parts.get(k) is not None}
+    for name in ("model", "ref_model", "reward_model", "value_model"):
+        if parts.get(name) is not None:
+            out[name] = imported(parts[name])() if _names_code(parts[name]) else parts[name]
+    if parts.get("reward_funcs") is not None:
+        out["reward_funcs"] = [imported(r) if _names_code(r) else r for r in _listed(parts["reward_funcs"])]
     if parts.get("processing_class") is not None:
-        options["processing_class"] = _tokenizer(parts["processing_class"])
+        out["processing_class"] = _tokenizer(parts["processing_class"])
     if parts.get("reward_processing_classes") is not None:
-        given = parts["reward_processing_classes"]
-        listed = given if isinstance(given, list) else [given]
-        options["reward_processing_classes"] = [None if t is None else _tokenizer(t) for t in listed]
+        given = _listed(parts["reward_processing_classes"])
+        out["reward_processing_classes"] = [None if t is None else _tokenizer(t) for t in given]
     if parts.get("alignment_scorers"):
-        options["alignment_scorers"] = {n: imported(s) for n, s in parts["alignment_scorers"].items()}
+        out["alignment_scorers"] = {n: imported(s) for n, s in parts["alignment_scorers"].items()}
     if parts.get("peft"):
         from peft import LoraConfig
 
-        options["peft_config"] = LoraConfig(**{"task_type": "CAUSAL_LM", **parts["peft"]})
-    rewards = parts["reward_funcs"] if isinstance(parts["reward_funcs"], list) else [parts["reward_funcs"]]
-    model = parts["model"]
-    return trainer_class(
-        model=imported(model)() if _names_code(model) else model,
-        reward_funcs=[imported(r) if _names_code(r) else r for r in rewards],
-        args=args,
-        **options,
-    )
+        out["peft_config"] = LoraConfig(**{"task_type": "CAUSAL_LM", **parts["peft"]})
+    return out
+
+
+def _listed(said: Any) -> list[Any]:  # noqa: ANN401
+    return said if isinstance(said, list) else [said]
+
+
+@contextmanager
+def _said_of(where: str) -> Iterator[None]:
+    """What libraries refuse a setting or a name with, as an error of the configuration that said it."""
+    try:
+        yield
+    except HolterError:
+        raise
+    except (OSError, ValueError, TypeError) as error:
+        raise SettingsError(f"{where}: {error}") from error
 
 
 def imported(name: str) -> Any:  # noqa: ANN401

@@ -7,6 +7,7 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import nn
 from transformers import (
     AutoConfig,
@@ -36,7 +37,7 @@ def load_policy(model: str | PreTrainedModel, args: OnPolicyConfig, peft_config:
         options = _loading(args)
         # Updates smaller than the rounding of half-precision weights are lost; what computes in it is mixed precision.
         options.setdefault("dtype", "float32")
-        model = AutoModelForCausalLM.from_pretrained(model, **options)
+        model = loaded(AutoModelForCausalLM, model, "model", **options)
     elif args.model_init_kwargs:
         raise SettingsError("model_init_kwargs is for a model given by name or path; this one is already loaded")
     if peft_config is not None:
@@ -50,6 +51,24 @@ def load_policy(model: str | PreTrainedModel, args: OnPolicyConfig, peft_config:
     return model
 
 
+def loaded(kind: Any, name: str, what: str, **options: Any) -> Any:  # noqa: ANN401
+    """``kind.from_pretrained(name)``, with an error that says what could not be loaded for what.
+
+    Args:
+        kind: One of transformers' classes.
+        name: Name or path.
+        what: What it is to the run.
+        **options: Arguments of ``from_pretrained``.
+
+    Raises:
+        SettingsError: When there is no such model here or on the hub, or it is another kind of thing.
+    """
+    try:
+        return kind.from_pretrained(name, **options)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{what} {name!r} cannot be loaded: {error}") from error
+
+
 def load_tokenizer(model: PreTrainedModel, given: PreTrainedTokenizerBase | None, args: OnPolicyConfig) -> Any:  # noqa: ANN401
     """The tokenizer that was given, or that of the model's own name or path; it has a padding token.
 
@@ -60,7 +79,7 @@ def load_tokenizer(model: PreTrainedModel, given: PreTrainedTokenizerBase | None
         name = getattr(model.config, "_name_or_path", "")
         if not name:
             raise SettingsError("this model carries no name to find its tokenizer by: pass it as processing_class")
-        given = AutoTokenizer.from_pretrained(name, trust_remote_code=args.trust_remote_code)
+        given = loaded(AutoTokenizer, name, "tokenizer of", trust_remote_code=args.trust_remote_code)
     tokenizer = getattr(given, "tokenizer", given)
     if tokenizer.pad_token_id is None:
         if tokenizer.eos_token_id is None:
@@ -101,14 +120,53 @@ def is_adapted(model: nn.Module) -> bool:
     return hasattr(model, "peft_config") and hasattr(model, "disable_adapter")
 
 
+REFERENCE = "ref"
+"""Name of the adapter that is a copy of the one that is trained, as it was at the start."""
+
+
+def copy_adapter(model: Any) -> None:  # noqa: ANN401
+    """Give an adapted policy a second, frozen adapter that is a copy of the active one: its reference.
+
+    Raises:
+        SettingsError: When the adapter is of a kind that there can be only one of.
+    """
+    name = model.active_adapter
+    if not isinstance(name, str):
+        raise SettingsError(
+            f"the policy has {len(name)} active adapters {name}: activate the one that is to be trained"
+        )
+    try:
+        model.add_adapter(REFERENCE, model.peft_config[name])
+    except (ValueError, TypeError) as error:
+        raise SettingsError(
+            f"the reference is a frozen copy of the policy's adapter {name!r}, and there can be no second one ({error}): merge "
+            "the adapter into the model and pass a new one as peft_config"
+        ) from error
+    own = dict(model.named_parameters())
+    with torch.no_grad():
+        for path, parameter in own.items():
+            copied = own.get(path.replace(f".{name}.", f".{REFERENCE}."))
+            if copied is not None and copied is not parameter:
+                copied.copy_(parameter)
+    model.set_adapter(name)
+
+
 @contextmanager
-def as_reference(model: nn.Module) -> Iterator[None]:
-    """An adapted policy with its adapter off, in evaluation mode: the model it started from."""
+def as_reference(model: Any) -> Iterator[None]:  # noqa: ANN401
+    """An adapted policy in evaluation mode, as it was at the start: with the copy of its adapter, or with none."""
     training = model.training
     model.eval()
     try:
-        with model.disable_adapter():
-            yield
+        if REFERENCE in model.peft_config:
+            name = model.active_adapter
+            model.set_adapter(REFERENCE)
+            try:
+                yield
+            finally:
+                model.set_adapter(name)
+        else:
+            with model.disable_adapter():
+                yield
     finally:
         model.train(training)
 
@@ -121,11 +179,11 @@ def load_reward_model(model: str | PreTrainedModel, args: OnPolicyConfig) -> Pre
     """
     if isinstance(model, str):
         options = _loading(args)
-        config = AutoConfig.from_pretrained(model, trust_remote_code=args.trust_remote_code)
+        config = loaded(AutoConfig, model, "reward model", trust_remote_code=args.trust_remote_code)
         if config.num_labels != 1 and not getattr(config, "architectures", None):
             config.num_labels = 1
         options.setdefault("config", config)
-        model = AutoModelForSequenceClassification.from_pretrained(model, **options)
+        model = loaded(AutoModelForSequenceClassification, model, "reward model", **options)
     if getattr(model.config, "num_labels", 1) != 1:
         raise SettingsError(
             f"reward model {name_of(model)!r} has {model.config.num_labels} outputs; a reward is one number: load it with "

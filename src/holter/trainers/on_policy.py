@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING, Any
 import torch
 from accelerate.utils import DistributedType, set_seed
 from torch.utils.data import DataLoader
-from transformers import Trainer, TrainerCallback
+from transformers import Trainer
 from transformers.trainer_callback import ProgressCallback
 
 from holter.errors import SettingsError
+from holter.monitor.ending import Ending
 from holter.trainers.buffer import Rollout
 from holter.trainers.clock import Clock
 from holter.trainers.evaluation import Evaluation
+from holter.trainers.lifecycle import Lifecycle
 from holter.trainers.models import (
     as_reference,
+    copy_adapter,
     end_tokens,
     frozen_copy,
     is_adapted,
@@ -29,8 +32,9 @@ from holter.trainers.models import (
     load_tokenizer,
     without_dropout,
 )
-from holter.trainers.prompts import GenerationBatches, PromptStream, PromptTokenizer
-from holter.trainers.reporting import Progress, Report
+from holter.trainers.printing import Progress, print_completions
+from holter.trainers.prompts import GenerationBatches, PromptLoader, PromptStream, PromptTokenizer
+from holter.trainers.reporting import Report
 from holter.trainers.rewards import Rewards, Texts
 from holter.trainers.rollout import Completions, Sampling, sample
 from holter.trainers.scoring import by_length, packs, score, sequences
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from torch import Tensor, nn
-    from transformers import PreTrainedModel, TrainerControl, TrainerState
+    from transformers import PreTrainedModel, TrainerCallback
 
     from holter.trainers.buffer import MicroBatch
     from holter.trainers.config import OnPolicyConfig
@@ -80,6 +84,7 @@ class OnPolicyTrainer(Trainer):
             raise SettingsError("train_dataset: there must be prompts to train on")
         set_seed(args.seed)
         policy = load_policy(model, args, peft_config)
+        self.adapter_is_new = peft_config is not None
         tokenizer = load_tokenizer(policy, processing_class, args)
         template = args.chat_template_kwargs or {}
         self.tokens = PromptTokenizer(
@@ -100,7 +105,7 @@ class OnPolicyTrainer(Trainer):
                 train_dataset=train_dataset,
                 eval_dataset=_first([eval_dataset, perplexity_dataset, preference_dataset]),
                 processing_class=tokenizer,
-                callbacks=[*(callbacks or []), _Lifecycle(self)],
+                callbacks=[*(callbacks or []), Lifecycle(self)],
                 optimizers=optimizers,
             )
         finally:
@@ -112,6 +117,7 @@ class OnPolicyTrainer(Trainer):
         self.clock = Clock(args.device)
         self.report = Report(args, self.algorithm)
         self.metrics = self.report.metrics
+        self.ending = Ending(self.report.note)
         self.sampling = Sampling(
             max_tokens=args.max_completion_length,
             ends=tuple(end_tokens(policy, tokenizer)),
@@ -186,7 +192,7 @@ class OnPolicyTrainer(Trainer):
         order = self.prompt_batches(
             len(self.train_dataset), shuffle=self.args.shuffle_dataset, seed=self.args.seed, **sizes
         )
-        return _Prompts(
+        return PromptLoader(
             self.train_dataset,
             batch_sampler=order,
             collate_fn=self._rows,
@@ -229,15 +235,23 @@ class OnPolicyTrainer(Trainer):
             self._packs = packs(self.model_wrapped, prompts, completions, self.args.device, mixed)
         return "packed" if self._packs else "right"
 
+    def passes_over(self, lengths: Sequence[int], size: int, *, in_turn: bool = False) -> list[list[int]]:
+        """Which sequences go through the model together, at most `size` of them: like lengths, where that is free to choose.
+
+        Where a pass gathers parameters from all processes each has to make as many, so there they go in turn.
+        """
+        if in_turn or self.sampling.synchronised:
+            return [list(range(i, min(i + size, len(lengths)))) for i in range(0, len(lengths), size)]
+        return by_length(lengths, size)
+
     def reference_logprobs(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Tensor:
         """Log-probabilities of completions under the reference policy. Shape ``(B, T)``, nats, 0 in padding."""
         layout, size = self.layout(prompts, completions), self.args.per_device_train_batch_size
         lengths = [len(p) + len(c) for p, c in zip(prompts, completions, strict=True)]
-        in_turn = [list(range(i, min(i + size, len(lengths)))) for i in range(0, len(lengths), size)]
         out = torch.zeros((len(completions), max(map(len, completions))), device=self.args.device)
         model = self.reference if self.reference is not None else self.model_wrapped
         with torch.no_grad(), as_reference(self.policy) if self.reference is None else nullcontext():
-            for rows in in_turn if layout == "packed" else by_length(lengths, size):
+            for rows in self.passes_over(lengths, size, in_turn=layout == "packed"):
                 batch = sequences(
                     [prompts[i] for i in rows],
                     [completions[i] for i in rows],
@@ -250,8 +264,13 @@ class OnPolicyTrainer(Trainer):
         return out
 
     def keep_reference(self) -> None:
-        """Keep the policy as it is now for reference; an adapted one is there already, with its adapter off."""
+        """Keep the policy as it is now for reference.
+
+        Of an adapted one only the adapter is copied; one that was made here does nothing yet, and the model without it will do.
+        """
         if is_adapted(self.policy):
+            if not self.adapter_is_new:
+                copy_adapter(self.policy)
             return
         reference = frozen_copy(self.policy)
         if self.args.disable_dropout:
@@ -336,18 +355,49 @@ class OnPolicyTrainer(Trainer):
         """Send a row to every tracker, and to transformers' own history and callbacks."""
         super().log(logs)
         self.report.write(self.state.global_step, logs)
+        if self.args.stop_on:
+            if self.report.monitor is not None:
+                self.ending.wait_where_it_breaks(logs, self.report.monitor)
+            self.heed()
+
+    def heed(self) -> None:
+        """Ask for the end of training where ``stop_on`` says so. Every process must call it at the same moment."""
+        if self.args.stop_on:
+            self.ending.heed(self.report.stop, self.args, self.state, self.control)
 
     def _log_completions(self) -> None:
         if not self.args.log_completions and self.args.num_completions_to_record == 0:
             return
-        rows = self.metrics.dump_samples(self.state.global_step)
+        # Every process gives the generations of the window in their order; here those of one come together.
+        rows = sorted(self.metrics.dump_samples(self.state.global_step), key=lambda row: int(str(row["step"])))
         if self.args.log_unique_prompts:
-            rows = list({str(r.get("prompt")): r for r in reversed(rows)}.values())[::-1]
-        self.report.samples(self.state.global_step, rows)
+            rows = list({(row["step"], str(row.get("prompt"))): row for row in reversed(rows)}.values())[::-1]
+        self.report.samples(rows)
         if rows and self.args.log_completions and self.accelerator.is_main_process:
-            from holter.trainers.printing import print_completions
+            newest = [row for row in rows if row["step"] == rows[-1]["step"]]
+            print_completions(newest[: self.args.num_completions_to_print], self.state.global_step)
 
-            print_completions(rows[: self.args.num_completions_to_print], self.state.global_step)
+    def record_samples(self, texts: Texts, completions: Completions, columns: Mapping[str, Any]) -> None:
+        """Keep the completions of a generation with what they are worth, until the next row is logged.
+
+        Args:
+            texts: As reward functions saw them.
+            completions: As they were sampled.
+            columns: What belongs to each of them, in the order of the columns of a table.
+        """
+        count, most = len(texts.prompts), self.args.num_completions_to_record
+        told = {
+            "step": [self.state.global_step + 1] * count,
+            "prompt": texts.prompts,
+            "completion": texts.completions,
+            **columns,
+            "length": [len(tokens) for tokens in completions.tokens],
+            "truncated": [not ended for ended in completions.ended],
+            **{name: values for name, values in self._extra.items() if len(values) == count},
+        }
+        kept = None if self.args.log_completions else most
+        if kept != 0:
+            self.metrics.record_samples({name: values[:kept] for name, values in told.items()})
 
     # Evaluation.
 
@@ -371,10 +421,14 @@ class OnPolicyTrainer(Trainer):
         self.rollout, self.micro_steps, self._resumed_folder, self._resumed = None, 0, None, None
         self.metrics.discard()
         self.clock.take()
+        self.ending.begin()
         try:
-            return super().train(resume_from_checkpoint=resume_from_checkpoint, **kwargs)
-        finally:
-            self.report.close()
+            done = super().train(resume_from_checkpoint=resume_from_checkpoint, **kwargs)
+        except BaseException as error:
+            self.report.close(error)
+            raise
+        self.report.close()
+        return done
 
     def begin(self) -> None:
         """Open the trackers, once transformers knows whether the run is new or resumed."""
@@ -427,30 +481,6 @@ class OnPolicyTrainer(Trainer):
         self.rollout = Rollout.restored(kept, self.args.device) if kept is not None else None
         self.report.restore(self._resumed["report"])
         self.clock.restore(self._resumed["clock"])
-
-
-class _Lifecycle(TrainerCallback):
-    """Tells the trainer what transformers tells callbacks only."""
-
-    def __init__(self, trainer: OnPolicyTrainer) -> None:
-        self.trainer = trainer
-
-    def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:  # noqa: ANN401, ARG002
-        self.trainer.begin()
-
-    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401, ARG002
-        self._timed = self.trainer.clock("time/optimizer")
-        self._timed.__enter__()
-
-    def on_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401, ARG002
-        self._timed.__exit__(None, None, None)
-
-
-class _Prompts(DataLoader):
-    """A loader whose order can be told the epoch."""
-
-    def set_epoch(self, epoch: int) -> None:
-        self.batch_sampler.set_epoch(epoch)
 
 
 def _first(values: list[Any]) -> Any:  # noqa: ANN401

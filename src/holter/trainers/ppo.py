@@ -29,10 +29,11 @@ import torch
 from accelerate.utils import DistributedType
 
 from holter.errors import SettingsError
-from holter.signals import kl_estimate, tally, whiten
+from holter.signals import divergence, tally, whiten
 from holter.trainers.buffer import Rollout, micro_batches
 from holter.trainers.gae import generalized_advantages, moments
 from holter.trainers.kl_control import KLCoefficient
+from holter.trainers.measures import measure_sampler_gap
 from holter.trainers.models import load_reward_model
 from holter.trainers.ppo_config import PPOConfig
 from holter.trainers.ppo_measures import Judged, PPOMeasures, Seen
@@ -195,7 +196,7 @@ class PPOTrainer(ValueTrainer):
         ref_logprobs, values = self._ref_logprobs_and_values(prompts, completions.tokens)
         lengths = torch.tensor([len(tokens) for tokens in completions.tokens], device=args.device)
         mask = torch.arange(logprobs.shape[1], device=args.device) < lengths.unsqueeze(-1)  # (B, T)
-        kl = kl_estimate(logprobs, ref_logprobs, args.kl_estimator).where(mask, 0.0)
+        kl = divergence.kl(logprobs, ref_logprobs, args.kl_estimator).where(mask, 0.0)
         # A completion without a score is not trained on: it has no advantage, not one of zero.
         trained = scores.isfinite()
         used = mask & trained.unsqueeze(-1)
@@ -211,7 +212,17 @@ class PPOTrainer(ValueTrainer):
         judged = Judged(mask, trained, logprobs, kl, self.kl.value, by_function, scores, values, returns, advantages)
         self.measures.completions(prompts, completions, self.ends)
         self.measures.rollout(judged)
-        self._record_samples(texts.prompts, texts.completions, judged, completions)
+        self.record_samples(
+            texts,
+            completions,
+            {
+                **{f"rewards/{name}": by_function[:, k] for k, name in enumerate(self.rewards.names)},
+                "score": scores,
+                "kl": judged.kl_per_sequence,
+                "reward": judged.rewards,
+                "advantage": tally(advantages, mask, dim=-1).mean,
+            },
+        )
         total, count = self._summed(torch.stack(list(tally(judged.kl_per_sequence)))).unbind()
         self.kl.update(total / count, args.batch_size)
         return Rollout(
@@ -240,11 +251,7 @@ class PPOTrainer(ValueTrainer):
         ref_logprobs, values = (
             torch.zeros((len(completions), max(map(len, completions))), device=device) for _ in "rv"
         )
-        if self.sampling.synchronised:
-            # Passes gather parameters, so every process has to make as many.
-            passes = [list(range(i, min(i + size, len(prompts)))) for i in range(0, len(prompts), size)]
-        else:
-            passes = by_length([len(p) + len(c) for p, c in zip(prompts, completions, strict=True)], size)
+        passes = self.passes_over([len(p) + len(c) for p, c in zip(prompts, completions, strict=True)], size)
         model = self.model_wrapped if self.sampling.synchronised else self.both
         batches = [
             sequences([prompts[i] for i in rows], [completions[i] for i in rows], device, pad=self.sampling.pad)
@@ -362,7 +369,7 @@ class PPOTrainer(ValueTrainer):
         ratio = (logprobs - batch["logprobs"]).where(mask, 0.0).exp()
         bounded = ratio.clamp(1 - args.cliprange, 1 + args.cliprange)
         policy_losses = -torch.minimum(ratio * advantages, bounded * advantages)
-        near = old_values + (values - old_values).clamp(-args.cliprange_value, args.cliprange_value)
+        near = values.clamp(old_values - args.cliprange_value, old_values + args.cliprange_value)
         value_losses = 0.5 * torch.maximum((values - returns).square(), (near - returns).square())
         loss = self._by_token(policy_losses, mask) + args.vf_coef * self._by_token(value_losses, mask)
         seen = Seen(
@@ -379,7 +386,7 @@ class PPOTrainer(ValueTrainer):
         )
         self._update_kl += torch.stack(list(self.measures.update(seen)))
         if batch.first:
-            self.measures.gap(seen.logprobs, seen.old_logprobs, mask)
+            measure_sampler_gap(self.metrics, seen.logprobs, seen.old_logprobs, mask)
         return loss
 
     def _by_token(self, values: Tensor, mask: Tensor) -> Tensor:
@@ -418,24 +425,6 @@ class PPOTrainer(ValueTrainer):
             super()._log_completions()
         finally:
             self.args.log_completions = always
-
-    def _record_samples(
-        self, prompts: Sequence[Any], texts: Sequence[Any], judged: Judged, completions: Completions
-    ) -> None:
-        self.metrics.record_samples(
-            {
-                "prompt": prompts,
-                "completion": texts,
-                **{f"rewards/{name}": judged.by_function[:, k] for k, name in enumerate(self.rewards.names)},
-                "score": judged.scores,
-                "kl": judged.kl_per_sequence,
-                "reward": judged.rewards,
-                "advantage": tally(judged.advantages, judged.mask, dim=-1).mean,
-                "length": [len(tokens) for tokens in completions.tokens],
-                "truncated": [not ended for ended in completions.ended],
-                **{name: values for name, values in self._extra.items() if len(values) == len(prompts)},
-            }
-        )
 
     # What a resumed run goes on from, besides what every trainer saves.
 

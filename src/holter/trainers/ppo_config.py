@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from holter.errors import SettingsError
 from holter.trainers.config import OnPolicyConfig, checked
@@ -141,6 +141,10 @@ class PPOConfig(OnPolicyConfig):
                 f"PPOConfig: a mini-batch of {self.local_mini_batch_size} completions on each process cannot be cut into passes "
                 f"of per_device_train_batch_size={self.per_device_train_batch_size}"
             )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As transformers has it, which takes ``stop_token`` for a secret because of its name."""
+        return {**super().to_dict(), "stop_token": self.stop_token}
 
     @property
     def max_completion_length(self) -> int:

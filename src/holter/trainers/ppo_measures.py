@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from holter.signals import clipped, k1, k2, k3, tally, value_clipped
+from holter.trainers.measures import measure_advantages, measure_completions, measure_rewards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,20 +108,9 @@ class PPOMeasures:
     def completions(self, prompts: Sequence[list[int]], completions: Completions, ends: Sequence[int]) -> None:
         """How long completions are, and whether they end."""
         record = self.record
-        lengths = [len(tokens) for tokens in completions.tokens]
-        finished = [n for n, ended in zip(lengths, completions.ended, strict=True) if ended]
         # The width of TRL's padded rectangle.
-        self._passes, self._longest = 0, max(lengths)
-        record.record_sum("batch/num_tokens", float(sum(map(len, prompts)) + sum(lengths)))
-        record.record_sum("generated_tokens", float(sum(lengths)))
-        for infix, found in (("", lengths), ("terminated_", finished)):
-            if found:
-                record.record(f"completions/mean_{infix}length", float(sum(found)), len(found))
-                record.record_min(f"completions/min_{infix}length", float(min(found)))
-                record.record_max(f"completions/max_{infix}length", float(max(found)))
-        record.record("completions/clipped_ratio", len(lengths) - len(finished), len(lengths))
-        record.record("completions/eos_ratio", len(finished), len(lengths))
-        record.record("prompt_length/mean", sum(map(len, prompts)), len(prompts))
+        self._passes, self._longest = 0, max(map(len, completions.tokens))
+        measure_completions(record, prompts, completions)
         ends_seen = float(sum(token in ends for tokens in completions.tokens for token in tokens))
         if self.args.trl_compatible_metrics:
             record.record_last("val/num_eos_tokens", ends_seen)
@@ -130,7 +120,7 @@ class PPOMeasures:
 
     def rollout(self, seen: Judged) -> None:
         """What the completions of an update are worth, and what the value function made of them."""
-        record, mask, known = self.record, seen.mask, seen.trained
+        record, mask, known = self.record, seen.mask, ~seen.scores.isnan()
         kl = seen.kl_per_sequence
         record.record_mean("objective/kl", kl)
         record.record_mean("objective/non_score_reward", -seen.coefficient * kl)
@@ -138,18 +128,9 @@ class PPOMeasures:
         record.record_last("objective/kl_coef", seen.coefficient)
         record.record_mean("objective/scores", seen.scores, known)
         record.record_mean("objective/rlhf_reward", seen.rewards, known)
-        for k, name in enumerate(self.rewards.names):
-            outputs = seen.by_function[:, k]
-            record.record_mean(f"rewards/{name}/mean", outputs, ~outputs.isnan())
-            record.record_std(f"rewards/{name}/std", outputs, ~outputs.isnan())
-        record.record_std("reward_std", seen.scores, known)
-        record.record_min("reward/min", seen.scores, known)
-        record.record_max("reward/max", seen.scores, known)
-        record.record_mean("reward/nan_fraction", ~seen.by_function.isfinite())
-        used = mask & known.unsqueeze(-1)
-        record.record_mean("advantages/mean", seen.advantages, used)
-        record.record_std("advantages/std", seen.advantages, used)
-        record.record_max("advantages/abs_max", seen.advantages.abs(), used)
+        measure_rewards(record, self.rewards.names, seen.by_function, seen.scores)
+        used = mask & seen.trained.unsqueeze(-1)
+        measure_advantages(record, seen.advantages, used)
         error = seen.values - seen.returns
         record.record_mean("value/mean", seen.values, used)
         record.record_mean("value/mean_error", error, used)
@@ -211,12 +192,6 @@ class PPOMeasures:
             for key in TABLES:
                 self.record.record(self.report.turn(key), 0.0, 1)
             self.record.record_variance("val/ratio_var", torch.zeros(()))
-
-    def gap(self, logprobs: Tensor, sampled: Tensor, mask: Tensor) -> None:
-        """How far log-probabilities of the sampler are from those of a training pass of the same policy."""
-        gap = (logprobs - sampled).abs()
-        self.record.record_mean("sampling/sampling_logp_difference/mean", gap, mask)
-        self.record.record_max("sampling/sampling_logp_difference/max", gap, mask)
 
 
 TABLES = (

@@ -1,12 +1,13 @@
-"""Completions on the terminal."""
+"""What a person at the terminal sees: completions, and a progress bar."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from transformers.trainer_callback import ProgressCallback
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,3 +34,16 @@ def _plain(said: object) -> str:
     if isinstance(said, list):
         return "\n".join(f"{m.get('role', '')}: {m.get('content', '')}" for m in said)
     return str(said)
+
+
+class Progress(ProgressCallback):
+    """A progress bar with the numbers that matter, instead of a dictionary of fifty a step."""
+
+    shown = ("reward", "objective/scores", "kl", "objective/kl", "entropy", "completions/mean_length", "eval_reward")
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:  # noqa: ANN401, ARG002
+        """Write the newest numbers behind the bar."""
+        if state.is_world_process_zero and self.training_bar is not None and logs:
+            news = {k.split("/")[-1]: f"{logs[k]:.3g}" for k in self.shown if isinstance(logs.get(k), int | float)}
+            self._seen = {**getattr(self, "_seen", {}), **news}
+            self.training_bar.set_postfix(self._seen, refresh=False)

@@ -142,6 +142,14 @@ class GenerationBatches:
                 yield repeated[self.mine]
 
 
+class PromptLoader(torch.utils.data.DataLoader):
+    """A loader whose order can be told the epoch."""
+
+    def set_epoch(self, epoch: int) -> None:
+        """Order of the next pass."""
+        self.batch_sampler.set_epoch(epoch)
+
+
 class PromptStream(torch.utils.data.IterableDataset):
     """Like `GenerationBatches`, of a dataset that can only be gone through in order: batches of rows."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import re
+import threading
 import time
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transformers.trainer_callback import ProgressCallback
-
-from holter.recorder import fold
+from holter.alerts import Audience, terminal
+from holter.monitor import Monitor, Stop, StopRule
 from holter.recorder.recorder import Recorder
-from holter.recorder.samples import SampleBuffer
+from holter.settings import find_settings
 from holter.sinks.base import Destination
 from holter.sinks.holter import RunFolderSink
 from holter.sinks.isolated import Isolated
@@ -20,67 +20,38 @@ from holter.sinks.naming import as_transformers
 from holter.sinks.registry import all_trackers, sinks_for
 from holter.store.layout import is_run_folder
 from holter.store.manifest import describe
+from holter.trainers.integration import Integration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from torch import Tensor
-    from transformers import Trainer, TrainerControl, TrainerState
+    from transformers import Trainer
 
-    from holter.sinks.base import Sample, Sink, Values
-    from holter.store.manifest import Manifest
+    from holter.sinks.base import Sample, Sink
     from holter.trainers.config import OnPolicyConfig
 
+LONGEST_REASON = 2000
+"""Characters of an error's message that are kept."""
 _TURN = re.compile(r"#\d+$")
-_KINDS = {
-    k.name: k
-    for k in (
-        fold.MEAN,
-        fold.SUM,
-        fold.MIN,
-        fold.MAX,
-        fold.VARIANCE,
-        fold.DEVIATION,
-        fold.LAST,
-        fold.EXPLAINED_VARIANCE,
-    )
-}
-
-
-class Measures(Recorder):
-    """A recorder whose unlogged measurements can be kept in a checkpoint, so that a resumed run's next row has them too."""
-
-    def state(self) -> dict[str, tuple[str, tuple[float, ...]]]:
-        """What was measured since the last row: kind and lanes of each metric. Looks at the device."""
-        out = {}
-        for key, entry in self._window._entries.items():
-            parts = [tuple(map(float, lanes)) for lanes in (*entry.on_host, *entry.on_device)]
-            out[key] = (entry.kind.name, entry.kind.fold(parts))
-        return out
-
-    def record_samples(self, columns: Mapping[str, Sequence[object] | Tensor]) -> None:
-        """Completions of a generation; those of the one before are forgotten."""
-        self._samples = SampleBuffer()
-        super().record_samples(columns)
-
-    def restore(self, state: Mapping[str, tuple[str, tuple[float, ...]]]) -> None:
-        """Go on from what `state` gave."""
-        self.discard()
-        for key, (kind, lanes) in state.items():
-            self.record_lanes(key, _KINDS[kind], *lanes)
 
 
 class Report:
     """Everything a run reports: `metrics` takes what is measured, `row` folds it, `write` sends a row off.
 
-    The run's sinks open when training begins and close when it ends, however it ends.
+    The run's sinks open when training begins and close when it ends, however it ends. A monitor is one of them: it says on
+    standard error what goes wrong, while it does, and keeps it in the run folder.
     """
 
     def __init__(self, args: OnPolicyConfig, algorithm: str) -> None:
         """Report as `args.report_to` says; `algorithm` is what the run folder calls the run."""
         self.args, self.algorithm = args, algorithm
-        self.metrics = Measures(())
+        self.metrics = Recorder()
         self.folder: Path | None = None
+        self.monitor: Monitor | None = None
+        self._run_folder: RunFolderSink | None = None
+        self._audience = Audience()
+        self._noting = threading.Lock()
+        self._step = 0
         self._writer: Recorder | None = None
         self._turns: dict[str, int] = {}
 
@@ -99,12 +70,41 @@ class Report:
             rename=as_transformers,
         )
         sinks: list[Sink] = sinks_for(ours, to) if main else []
-        replay = next((s.written_after for s in sinks if isinstance(s, RunFolderSink)), None)
+        self._run_folder = next((s for s in sinks if isinstance(s, RunFolderSink)), None)
+        replay = self._run_folder.written_after if self._run_folder is not None else None
         if main:
             sinks += [Isolated(Integration(n, trainer), replay=replay) for n in names if n not in all_trackers()]
         self.folder = to.folder if any(t.name == "holter" for t in ours) else None
-        self._writer = Recorder(sinks)
-        self._writer.open(describe(algorithm=self.algorithm, name=to.run_name or "", config=config))
+        self.monitor = self._watching(sinks, to) if main else None
+        self._writer = Recorder([*sinks, *([self.monitor] if self.monitor is not None else [])])
+        self._writer.open(describe(algorithm=self.algorithm, name=to.run_name or "", config=config, dialect="holter"))
+
+    def _watching(self, sinks: Sequence[Sink], to: Destination) -> Monitor | None:
+        """The monitor, where there is a record to watch or a stop to be asked for."""
+        rule = StopRule.of(self.args.stop_on)
+        if not rule and not (self.args.monitor and sinks):
+            return None
+        self._audience = Audience.of(terminal, among=sinks)
+        return Monitor(
+            settings=find_settings(Path.cwd()),
+            stop_on=rule,
+            tell=self._audience,
+            note=self.note,
+            name=str(to.folder),
+            before=to.folder if to.resume else None,
+        )
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why the run should stop; None where it should not, and on all processes but the main one."""
+        return self.monitor.stop if self.monitor is not None else None
+
+    def note(self, said: Mapping[str, object]) -> None:
+        """Write one line into ``findings.jsonl`` of the run folder: what happened, beside the metrics."""
+        # The monitor's thread writes there too, and the file is made by the first line.
+        with self._noting:
+            if self._run_folder is not None:
+                self._run_folder.folder.finding(said)
 
     def _new_folder(self) -> Path:
         if self.args.run_dir:
@@ -158,32 +158,43 @@ class Report:
         """
         if self._writer is None:
             return
+        self._step = step
         numbers = {canonical(k): v for k, v in row.items() if isinstance(v, int | float) and k != "step"}
         if "train_runtime" not in numbers:
             self._writer.write(step, numbers)
             return
         for sink in self._writer.sinks:
-            if not isinstance(sink, RunFolderSink):
+            if sink is not self._run_folder and sink is not self.monitor:
                 sink.write(step, {"time": time.time(), **numbers})
 
-    def samples(self, step: int, rows: Sequence[Sample]) -> None:
-        """Send completions: some to the run folder, all to trackers with tables where ``log_completions`` is set."""
+    def samples(self, rows: Sequence[Sample]) -> None:
+        """Send completions: some to the run folder, all to trackers with tables where ``log_completions`` is set.
+
+        Args:
+            rows: Completions of one or several generations, each with the ``step`` that they were sampled for.
+        """
         if self._writer is None:
             return
         kept = self.args.num_completions_to_record
-        for sink in self._writer.sinks:
-            if isinstance(sink, RunFolderSink):
-                chosen = rows if kept is None else rows[:kept]
-            else:
-                chosen = rows if self.args.log_completions else ()
-            if chosen:
-                sink.samples(step, chosen)
+        for step, group in groupby(rows, key=lambda row: row["step"]):
+            generation = [{k: v for k, v in row.items() if k != "step"} for row in group]
+            for sink in self._writer.sinks:
+                wanted = kept if sink is self._run_folder else None if self.args.log_completions else 0
+                if generation[:wanted]:
+                    sink.samples(int(str(step)), generation[:wanted])
 
-    def close(self) -> None:
-        """Finish the run at every tracker."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+    def close(self, error: BaseException | None = None) -> None:
+        """Finish the run at every tracker; `error` is what ended it, where something did."""
+        if self._writer is None:
+            return
+        if self.monitor is not None:
+            # It speaks last, and needs the run folder to be open.
+            self.monitor.close()
+        why = {} if error is None else {"why": f"{type(error).__name__}: {error}"[:LONGEST_REASON]}
+        self.note({"kind": "finished" if error is None else "failed", "step": self._step, **why})
+        self._writer.close()
+        self._audience.close()
+        self._writer = None
 
 
 def canonical(key: str) -> str:
@@ -193,53 +204,3 @@ def canonical(key: str) -> str:
     ('eval/reward', 'kl')
     """
     return f"eval/{key.removeprefix('eval_')}" if key.startswith("eval_") else key
-
-
-class Integration:
-    """A tracker that transformers integrates, as a sink: its callback, called in the thread of its own."""
-
-    def __init__(self, name: str, trainer: Trainer) -> None:
-        """Wrap the callback of the integration called `name`."""
-        from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
-
-        self.name = name
-        self.callback = INTEGRATION_TO_CALLBACK[name]()
-        self.trainer = trainer
-
-    def open(self, manifest: Manifest) -> None:  # noqa: ARG002
-        """Let the integration set itself up."""
-        self.callback.on_train_begin(*self._told(self.trainer.state.global_step), model=self.trainer.model)
-
-    def write(self, step: float, row: Values) -> None:
-        """One call of ``on_log``."""
-        logs = {
-            f"eval_{k.removeprefix('eval/')}" if k.startswith("eval/") else k: v
-            for k, v in row.items()
-            if v is not None and k != "time"
-        }
-        self.callback.on_log(*self._told(step), model=self.trainer.model, logs=logs)
-
-    def samples(self, step: float, rows: Sequence[Sample]) -> None:
-        """Left aside: integrations have no common form of a table."""
-
-    def close(self) -> None:
-        """Let the integration finish."""
-        self.callback.on_train_end(*self._told(self.trainer.state.global_step), model=self.trainer.model)
-
-    def _told(self, step: float) -> tuple[OnPolicyConfig, TrainerState, TrainerControl]:
-        state = copy.copy(self.trainer.state)
-        state.global_step = int(step)
-        return self.trainer.args, state, copy.copy(self.trainer.control)
-
-
-class Progress(ProgressCallback):
-    """A progress bar with the numbers that matter, instead of a dictionary of fifty a step."""
-
-    shown = ("reward", "objective/scores", "kl", "objective/kl", "entropy", "completions/mean_length", "eval_reward")
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:  # noqa: ANN401, ARG002
-        """Write the newest numbers behind the bar."""
-        if state.is_world_process_zero and self.training_bar is not None and logs:
-            news = {k.split("/")[-1]: f"{logs[k]:.3g}" for k in self.shown if isinstance(logs.get(k), int | float)}
-            self._seen = {**getattr(self, "_seen", {}), **news}
-            self.training_bar.set_postfix(self._seen, refresh=False)

@@ -16,7 +16,7 @@ from transformers import AutoModelForSequenceClassification, PreTrainedModel
 from holter.errors import SettingsError
 from holter.signals import logprobs_and_entropy
 from holter.signals.logprobs import TokenScores
-from holter.trainers.models import is_adapted, name_of
+from holter.trainers.models import is_adapted, loaded, name_of
 from holter.trainers.scoring import by_length, sequences, spread
 
 if TYPE_CHECKING:
@@ -205,9 +205,8 @@ def load_value_model(
         )
     model: Any = given
     if isinstance(given, str):
-        model = AutoModelForSequenceClassification.from_pretrained(
-            given, num_labels=1, dtype=policy.dtype, trust_remote_code=args.trust_remote_code
-        )
+        options = {"num_labels": 1, "dtype": policy.dtype, "trust_remote_code": args.trust_remote_code}
+        model = loaded(AutoModelForSequenceClassification, given, "value model", **options)
     trunk_and_head(model)
     if getattr(model.config, "num_labels", 1) != 1:
         raise SettingsError(

@@ -15,7 +15,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from holter.errors import SettingsError
-from holter.trainers.models import as_reference, without_dropout
+from holter.trainers.models import as_reference, loaded, without_dropout
 from holter.trainers.on_policy import OnPolicyTrainer
 from holter.trainers.value_model import HEAD_FILE, PolicyAndValue, load_value_model
 
@@ -69,13 +69,13 @@ class ValueTrainer(OnPolicyTrainer):
         if args.model_adapter_name is not None:
             self.policy.set_adapter(args.model_adapter_name)
         if given is None:
-            self.keep_reference()
+            if args.ref_adapter_name is None:
+                self.keep_reference()
             return
         reference: Any = given
         if isinstance(given, str):
-            reference = AutoModelForCausalLM.from_pretrained(
-                given, dtype=self.policy.dtype, trust_remote_code=args.trust_remote_code
-            )
+            options = {"dtype": self.policy.dtype, "trust_remote_code": args.trust_remote_code}
+            reference = loaded(AutoModelForCausalLM, given, "reference model", **options)
         reference.eval().requires_grad_(False)
         if args.disable_dropout:
             without_dropout(reference)
