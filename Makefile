@@ -7,7 +7,7 @@ BASE := $(VENV)/.base
 TRAIN := $(VENV)/.train
 STAMP := $(VENV)/.everything
 
-.PHONY: demo test check format clean
+.PHONY: demo test check format screenshots clean
 
 demo: $(TRAIN)  ## the main job end to end: a table, then a healthy run and a sick one, trained, recorded, diagnosed and explained
 	@HF_HUB_OFFLINE=1 $(BIN)/python examples/demo.py
@@ -30,6 +30,10 @@ check: $(STAMP)  ## format, lint, types, import rule and the fast tests
 format: $(STAMP)
 	$(BIN)/ruff format src tests benchmarks examples
 	$(BIN)/ruff check --fix src tests benchmarks examples
+
+screenshots: $(STAMP)  ## the pictures of the README
+	PYTHON=$(CURDIR)/$(BIN)/python bash tests/browser/install.sh
+	$(BIN)/python docs/screenshots.py
 
 $(BASE): pyproject.toml constraints.txt  # what a user installs: no torch
 	$(PYTHON) -m venv $(VENV)

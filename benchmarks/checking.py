@@ -2,8 +2,9 @@
 
     python benchmarks/checking.py [ROWS] [TIMES] [TURNS]
 
-Measures ROWS rows and TIMES as many, in turns. Reading, detectors and the whole diagnosis are timed apart, as CPU time; the
-diagnosis runs the detectors itself, so its time holds theirs.
+Measures ROWS rows and TIMES as many, in turns, and a verl console of 100,000 lines, of which each tenth is a row. Reading,
+detectors and the whole diagnosis are timed apart, as CPU time; the diagnosis runs the detectors itself, so its time holds
+theirs.
 """
 
 import json
@@ -47,6 +48,27 @@ NAMED = {
     "step_time": (12.0, 1.0),
 }
 """Level and spread of the signals that TRL's GRPO trainer logs; reward functions fill up to `SIGNALS`."""
+VERL = {
+    "actor/entropy": (1.2, 0.05),
+    "actor/pg_loss": (0.01, 0.02),
+    "actor/pg_clipfrac": (0.01, 0.003),
+    "actor/ppo_kl": (0.001, 0.0005),
+    "actor/kl_loss": (0.05, 0.01),
+    "actor/grad_norm": (0.4, 0.1),
+    "critic/score/mean": (0.5, 0.05),
+    "critic/score/max": (1.0, 0.0),
+    "critic/rewards/mean": (0.5, 0.05),
+    "critic/advantages/mean": (0.0, 0.01),
+    "critic/advantages/max": (2.0, 0.1),
+    "response_length/mean": (300.0, 20.0),
+    "response_length/max": (900.0, 60.0),
+    "response_length/clip_ratio": (0.05, 0.02),
+    "prompt_length/mean": (100.0, 5.0),
+    "timing_s/step": (20.0, 1.0),
+    "perf/throughput": (1000.0, 50.0),
+}
+"""Level and spread of some signals that verl prints; times of phases fill up to `SIGNALS`."""
+CONSOLE_LINES = 100_000
 
 
 def written(folder, rows):
@@ -63,6 +85,25 @@ def written(folder, rows):
     with path.open("w", encoding="utf-8") as out:
         for step, row in enumerate(values.tolist(), start=1):
             out.write(json.dumps({"step": step, "epoch": step / rows, **dict(zip(signals, row, strict=True))}) + "\n")
+    return path
+
+
+def console(folder):
+    """What verl prints through Ray: a healthy run's rows between what its workers say."""
+    rng = np.random.default_rng(0)
+    path = Path(folder) / "verl.log"
+    with path.open("w", encoding="utf-8") as out:
+        for step in range(1, CONSOLE_LINES // 10 + 1):
+            noise = rng.normal(size=len(VERL) + SIGNALS)
+            said = [f"{k}:{abs(a + b * n):.6f}" for (k, (a, b)), n in zip(VERL.items(), noise[SIGNALS:], strict=True)]
+            said += [
+                f"timing_per_token_ms/part_{k}:{abs(0.4 + 0.05 * noise[k]):.6f}" for k in range(SIGNALS - len(VERL))
+            ]
+            out.write(f"(TaskRunner pid=7) step:{step} - {' - '.join(said)}\n")
+            for worker in range(9):
+                out.write(
+                    f"(WorkerDict pid=1{worker}) INFO vllm engine: prompt throughput: 12.3 tokens/s, 3 requests\n"
+                )
     return path
 
 
@@ -86,6 +127,7 @@ def main():
         middle = np.median(times, axis=0)
         growth = np.median(times[:, 1] / times[:, 0], axis=0)
         _, run, said = timed(paths[0])
+        printed = np.median([timed(console(folder))[0] for _ in range(turns)], axis=0)
     findings = sum(isinstance(s, Finding) for s in said)
     print(f"{len(all_detectors())} detectors, {len(run.series)} known signals:")
     print(f"{findings} findings, {len(said) - findings} unchecked")
@@ -95,6 +137,8 @@ def main():
         ("reading", "detectors", "diagnosis, detectors included"), middle.T, growth, strict=True
     ):
         print(f"| {name} | {column[0]:.3f} | {column[1]:.3f} | {times_more:.1f}x |")
+    reading, _, diagnosis = printed
+    print(f"verl console of {CONSOLE_LINES:,} lines: {reading:.2f} s to read, {diagnosis:.2f} s to diagnose")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from time import process_time
 
 import numpy as np
 
+from holter.readers.registry import all_readers
 from holter.readers.tensorboard.reader import read_files
 from holter.runs.load import raw_logs
 
@@ -170,6 +171,8 @@ def small_runs(folder, count):
 
     for number in range(count):
         written(folder / f"run-{number}", "simple_value", 50, 20)
+    # Both have loaded what they import: tbparse above, Holter here.
+    all_readers()
     began = process_time()
     table = SummaryReader(str(folder)).scalars
     between = process_time()

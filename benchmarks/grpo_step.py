@@ -85,20 +85,49 @@ def lengths(completions, **_):
 class Stopwatch(TrainerCallback):
     """Process time and completion tokens of the steps after the warm-up."""
 
-    def __init__(self, steps):
-        self.steps, self.tokens = steps, 0.0
+    def __init__(self, steps, share):
+        self.steps, self.share, self.tokens = steps, share, 0.0
 
     def on_step_end(self, args, state, control, **kwargs):  # noqa: ARG002, D102
         if state.global_step in (WARM_UP, WARM_UP + self.steps):
             self.seconds = time.process_time() - getattr(self, "seconds", 0.0)
+            self.measuring = self.share.seconds - getattr(self, "measuring", 0.0)
 
     def on_log(self, args, state, control, logs=None, **kwargs):  # noqa: ARG002, D102
         if WARM_UP < state.global_step <= WARM_UP + self.steps and "completions/mean_length" in logs:
             self.tokens += logs["completions/mean_length"] * args.per_device_train_batch_size
 
 
+MEASURING = ("_measure_rollout", "_measure_loss", "record_samples", "_row", "log", "_log_completions")
+"""What a trainer of ours does for metrics and logging alone."""
+
+
+class Share:
+    """Process time spent in some methods of an object, those called within each other counted once."""
+
+    def __init__(self):
+        self.seconds, self._inside = 0.0, False
+
+    def watch(self, owner, names):
+        for name in names:
+            setattr(owner, name, self._timed(getattr(owner, name)))
+
+    def _timed(self, method):
+        def timed(*args, **kwargs):
+            if self._inside:
+                return method(*args, **kwargs)
+            self._inside, began = True, time.process_time()
+            try:
+                return method(*args, **kwargs)
+            finally:
+                self._inside = False
+                self.seconds += time.process_time() - began
+
+        return timed
+
+
 def measured(package, world, steps, folder, report):
-    """Completion tokens a second of process time."""
+    """Completion tokens a second of process time, seconds a step, and the share of metrics and logging (ours only)."""
     model, tokenizer, prompts, limit = world
     args = package.GRPOConfig(
         output_dir=folder,
@@ -120,16 +149,20 @@ def measured(package, world, steps, folder, report):
     )
     # A reference that TRL can find: it loads it by the policy's name.
     policy = copy.deepcopy(model)
-    watch = Stopwatch(steps)
-    package.GRPOTrainer(
+    share = Share()
+    watch = Stopwatch(steps, share)
+    trainer = package.GRPOTrainer(
         model=policy,
         reward_funcs=[letters, lengths],
         args=args,
         train_dataset=Dataset.from_dict({"prompt": prompts}),
         processing_class=tokenizer,
         callbacks=[watch],
-    ).train()
-    return watch.tokens / watch.seconds, watch.seconds / steps
+    )
+    if hasattr(trainer, "report"):
+        share.watch(trainer, MEASURING)
+    trainer.train()
+    return watch.tokens / watch.seconds, watch.seconds / steps, watch.measuring / watch.seconds
 
 
 def main():
@@ -165,6 +198,8 @@ def main():
             f"{name:7s} {rate:10.0f} completion tokens per CPU second {1000 * step:10.1f} ms CPU a step",
             file=sys.stderr,
         )
+    part = statistics.median(r[2] for r in seen["holter"])
+    print(f"metrics and logging: {100 * part:.1f} % of a step of holter's", file=sys.stderr)
     factor = statistics.median(h[0] / t[0] for h, t in zip(seen["holter"], seen["trl"], strict=True))
     print(f"{options.size}: {factor:.2f} times TRL's completion tokens per CPU second", file=sys.stderr)
 

@@ -70,21 +70,24 @@ def settings(folder, steps, limit):
 
 
 def measured(who, size, steps):
-    """Response tokens and seconds of process time, of `steps` updates after the warm-up."""
+    """Response tokens, seconds of process time and those for metrics and logging (ours only), of `steps` updates."""
     import torch
     from datasets import Dataset
     from transformers import TrainerCallback
 
     torch.set_num_threads(1)
+    import grpo_step
+
     policy, value_model, reward_model, tokenizer, prompts, limit = world(size)
     seen = {"tokens": 0, "began": 0.0, "ended": 0.0}
+    share = grpo_step.Share()
 
     class Stopwatch(TrainerCallback):
         def on_step_end(self, args, state, control, **kwargs):  # noqa: ARG002
             if state.global_step == WARM_UP:
-                seen.update(tokens=0, began=time.process_time())
+                seen.update(tokens=0, began=time.process_time(), measuring=share.seconds)
             if state.global_step == WARM_UP + steps:
-                seen.update(ended=time.process_time(), sum=seen["tokens"])
+                seen.update(ended=time.process_time(), sum=seen["tokens"], measured=share.seconds)
 
     if who == "holter":
         from holter import PPOConfig, PPOTrainer
@@ -114,7 +117,7 @@ def measured(who, size, steps):
     rows = Dataset.from_dict({"input_ids": [tokenizer(p)["input_ids"] for p in prompts]})
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TENSORBOARD_LOGGING_DIR"] = folder
-        trainer_type(
+        trainer = trainer_type(
             args=config(**settings(folder, steps, limit), **extra),
             processing_class=tokenizer,
             model=policy,
@@ -124,8 +127,12 @@ def measured(who, size, steps):
             train_dataset=rows,
             eval_dataset=rows.select(range(2)),
             callbacks=[Stopwatch()],
-        ).train()
-    return seen["sum"], seen["ended"] - seen["began"]
+        )
+        if who == "holter":
+            share.watch(trainer, ("record_samples", "_row", "log", "_log_completions"))
+            share.watch(trainer.measures, ("completions", "rollout", "update", "updated"))
+        trainer.train()
+    return seen["sum"], seen["ended"] - seen["began"], seen["measured"] - seen["measuring"]
 
 
 def main():
@@ -142,18 +149,21 @@ def main():
         print(json.dumps(measured(options.who, options.size, options.steps)), file=sys.stderr)
         return
     who = {"holter": sys.executable, **({"trl": options.trl, "trl-no-gc": options.trl} if options.trl else {})}
-    rates, times = {name: [] for name in who}, {name: [] for name in who}
+    rates, times, shares = ({name: [] for name in who} for _ in range(3))
     for _ in range(options.rounds):
         for name, python in who.items():
             command = [python, __file__, options.size, "--steps", str(options.steps), "--who", name]
             done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **QUIET})
-            tokens, seconds = json.loads(done.stderr.strip().splitlines()[-1])
+            tokens, seconds, measuring = json.loads(done.stderr.strip().splitlines()[-1])
+            shares[name].append(measuring / seconds)
             rates[name].append(tokens / seconds)
             times[name].append(seconds / options.steps)
     for name in who:
         rate, step = statistics.median(rates[name]), statistics.median(times[name])
         print(f"{name:10s} {rate:8.0f} response tokens per CPU second {1000 * step:10.1f} ms CPU an update")
-        if name != "holter":
+        if name == "holter":
+            print(f"metrics and logging: {100 * statistics.median(shares[name]):.1f} % of an update")
+        else:
             factor = statistics.median(ours / theirs for ours, theirs in zip(rates["holter"], rates[name], strict=True))
             print(f"{options.size}: {factor:.2f} times as many tokens per CPU second as {name}")
 

@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.detectors.registry import all_detectors, run_detectors
 from holter.findings.diagnosis import diagnose
-from holter.findings.finding import Severity
+from holter.findings.finding import Finding, Severity
 from holter.readers.base import Source
 from holter.runs.load import load_source
 
 from .made import Recipe, written
 
 if TYPE_CHECKING:
+    from holter.findings.diagnosis import Diagnosis
+
     from .logs import Label
+
+
+WATCHED = 5
+"""Rows after which somebody who watches a run looks at it again."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,8 @@ class Judged:
         onset: Rows at or before the planted onset; None where none was planted.
         said: The findings.
         blind: Detectors that could not look.
+        ever: Detectors that warned somebody who watched the run while it went on, whether or not it was over at the end. Looked
+            at in healthy runs only.
         seconds: CPU time of reading and diagnosing.
         error: What went wrong instead.
     """
@@ -52,6 +61,7 @@ class Judged:
     onset: int | None = None
     said: tuple[Said, ...] = ()
     blind: frozenset[str] = field(default_factory=frozenset)
+    ever: frozenset[str] = field(default_factory=frozenset)
     seconds: float = 0.0
     error: str = ""
 
@@ -100,6 +110,21 @@ class Judged:
         return min(s.raised for s in hits) - self.onset if hits and self.onset is not None else None
 
 
+def _ever(afterwards: Diagnosis) -> set[str]:
+    """Detectors that warned of a run when it had so many rows, at every `WATCHED` rows.
+
+    A detector that says nothing of the whole run warned of no part of it: that is a property every detector is held to.
+    """
+    run = afterwards.run
+    warned = {f.detector for f in afterwards.findings if f.severity >= Severity.WARNING}
+    # How many rows were written twice is known of a whole file, not of a run that ends before its end.
+    chosen = [all_detectors()[n]() for n in {f.detector for f in afterwards.findings} - warned - {"steps-repeat"}]
+    for step in run.steps[WATCHED - 1 :: WATCHED].tolist() if chosen else ():
+        said = run_detectors(run.until(step), chosen)
+        warned |= {f.detector for f in said if isinstance(f, Finding) and f.severity >= Severity.WARNING}
+    return warned
+
+
 def judged(task: Label | Recipe) -> Judged:
     """The verdict on a labelled log or on a run that is made first. A crash is a verdict too, and a miss."""
     if isinstance(task, Recipe):
@@ -123,6 +148,7 @@ def _judged(label: Label, source: Source, recipe: Recipe | None) -> Judged:
     return Judged(
         label=label,
         recipe=recipe,
+        ever=frozenset().union(*map(_ever, diagnoses)) if label.healthy else frozenset(),
         rows=len(steps),
         onset=None if label.onset is None else row(label.onset),
         said=tuple(

@@ -31,6 +31,7 @@ def document(record: Mapping[str, Any]) -> str:
         courses=courses(record),
         faults=faults(record),
         families=families(record),
+        watched=watched(record),
         detectors=detectors(record),
         sound=sound(record),
         weak=weak(record),
@@ -45,6 +46,7 @@ def tables(record: Mapping[str, Any]) -> str:
         "Made faults by how they begin": courses,
         "Made faults": faults,
         "Healthy made runs": families,
+        "Healthy made runs, watched": watched,
         "Detectors": detectors,
         "Labelled healthy logs that were accused": sound,
         "Labelled sick logs that were missed": missed,
@@ -117,12 +119,22 @@ def faults(record: Mapping[str, Any]) -> str:
 
 
 def families(record: Mapping[str, Any]) -> str:
-    """False alarms by family, algorithm and whether the log holds its configuration."""
-    rows = [[f, _counts(Rate(*counts))] for f, counts in record["families"].items()]
-    rows += [[f"all of {a.upper()}", _counts(Rate(*counts))] for a, counts in record["algorithms"].items()]
-    rows += [[f"all {said} configuration", _counts(Rate(*c["accused"]))] for said, c in record["configured"].items()]
-    rows.append(["**all**", _counts(Rate(*record["sets"][MADE]["flagged"]))])
-    return _table(("healthy made runs", "accused"), rows)
+    """False alarms by family, algorithm and whether the log holds its configuration; and by family, those while it went on."""
+    ever = record["ever"]
+    rows = [[f, _counts(Rate(*c)), _counts(Rate(*ever["families"][f]))] for f, c in record["families"].items()]
+    rows += [[f"all of {a.upper()}", _counts(Rate(*counts)), ""] for a, counts in record["algorithms"].items()]
+    rows += [
+        [f"all {said} configuration", _counts(Rate(*c["accused"])), ""] for said, c in record["configured"].items()
+    ]
+    rows.append(["**all**", _counts(Rate(*record["sets"][MADE]["flagged"])), _counts(Rate(*ever["all"]))])
+    return _table(("healthy made runs", "accused at the end", "accused at any time"), rows)
+
+
+def watched(record: Mapping[str, Any]) -> str:
+    """Which detectors warned of healthy made runs while they went on, the most often first."""
+    rate = Rate(*record["ever"]["all"])
+    by = ", ".join(f"`{name}` in {count}" for name, count in record["ever"]["detectors"].items())
+    return f"{rate.hits} of {rate.of:,} were accused at some time: {rate}" + (f"; by {by}." if by else ".")
 
 
 def detectors(record: Mapping[str, Any]) -> str:
@@ -188,6 +200,7 @@ def weak(record: Mapping[str, Any]) -> str:
     out += [f"- `{name}` accuses healthy made runs: {rate.per_thousand()}." for rate, name in loud if rate.hits]
     noisy = sorted(((Rate(*c), n) for n, c in record["families"].items()), key=lambda x: (-x[0].hits, x[1]))
     out += [f"- Healthy runs of the family {n}: {r.hits} of {r.of} accused." for r, n in noisy if r.share > 0.03]
+    out.append(f"- Of healthy made runs that were watched, {watched(record)}")
     for name, found in _labelled(record):
         early, planted = found["early"]
         if early:

@@ -41,6 +41,11 @@ def study(sets: Mapping[str, Sequence[Judged] | None]) -> dict[str, Any]:
             for fault, verdicts in _by(ill, lambda v: f"{v.label.says}/{v.recipe.algorithm}").items()
         },
         "courses": {course: _timing(vs) for course, vs in _by(ill, lambda v: v.label.course).items()},
+        "ever": {
+            "all": _ever(well),
+            "families": {f: _ever(vs) for f, vs in _by(well, lambda v: v.recipe.family).items()},
+            "detectors": dict(Counter(name for v in well for name in v.ever).most_common()),
+        },
         "families": {f: _accused(vs) for f, vs in _by(well, lambda v: v.recipe.family).items()},
         "algorithms": {a: _accused(vs) for a, vs in _by(well, lambda v: v.recipe.algorithm).items()},
         "configured": {
@@ -108,6 +113,10 @@ def _right(verdicts: Sequence[Judged]) -> list[int]:
 
 def _accused(verdicts: Sequence[Judged]) -> list[int]:
     return [sum(v.flagged for v in verdicts), len(verdicts)]
+
+
+def _ever(verdicts: Sequence[Judged]) -> list[int]:
+    return [sum(bool(v.ever) for v in verdicts), len(verdicts)]
 
 
 def _names(verdict: Judged) -> list[str]:

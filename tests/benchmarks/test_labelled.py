@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from holter.detectors.registry import all_detectors
@@ -86,7 +87,7 @@ def test_a_set_that_is_not_there_is_absent_and_not_empty(root, tmp_path):
     assert labels(root, "runs/trl") is None
 
 
-def verdict(said=(), onset=10, sick=True, names=("kl-runaway",), final=False, blind=(), **recipe):
+def verdict(said=(), onset=10, sick=True, names=("kl-runaway",), final=False, blind=(), ever=(), **recipe):
     label = Label(
         set=MADE if recipe else "runs/trl", id="x", log=None, says="kl-drift" if sick else "healthy", sick=sick, healthy=not sick,
         names=frozenset(names), onset=onset, course="jump" if sick else "", final=final,
@@ -95,8 +96,9 @@ def verdict(said=(), onset=10, sick=True, names=("kl-runaway",), final=False, bl
         **{"algorithm": "ppo", "fault": None, "family": "plain", "rows": 60, "seed": 1, "configured": True} | recipe
     )
     return Judged(
-        label=label, recipe=made_of if recipe else None, rows=60, onset=onset, said=tuple(said), blind=frozenset(blind)
-    )
+        label=label, recipe=made_of if recipe else None, rows=60, onset=onset, said=tuple(said), blind=frozenset(blind),
+        ever=frozenset(ever),
+    )  # fmt: skip
 
 
 def found(detector="kl-runaway", first=12, raised=15, warns=True, active=True):
@@ -134,8 +136,8 @@ def test_rates_follow_from_verdicts():
                 verdict([found("truncation")], **ill),
                 verdict([found(warns=False)], blind=["kl-above-budget"], **ill),
                 verdict([found(first=8, raised=30)], **ill),
-                verdict([found()], sick=False, onset=None, names=(), family="dips"),
-                verdict(sick=False, onset=None, names=(), blind=["kl-runaway"], family="solved"),
+                verdict([found()], sick=False, onset=None, names=(), family="dips", ever=["kl-runaway", "no-learning"]),
+                verdict(sick=False, onset=None, names=(), blind=["kl-runaway"], family="solved", ever=["no-learning"]),
             ],
         }
     )
@@ -147,6 +149,11 @@ def test_rates_follow_from_verdicts():
     assert (drift["right"], drift["hinted"], drift["instead"]) == ([2, 4], 1, [("truncation", 1)])
     assert (drift["onset"], drift["delay"]) == ([1.5, 1.9], [12.0, 18.4])
     assert record["families"] == {"dips": [1, 1], "solved": [0, 1]}
+    assert record["ever"] == {
+        "all": [2, 2],
+        "families": {"dips": [1, 1], "solved": [1, 1]},
+        "detectors": {"no-learning": 2, "kl-runaway": 1},
+    }
     runaway = record["detectors"]["kl-runaway"]
     assert runaway["accused"] == [1, 1], "of the healthy runs in which it could look"
     assert runaway["recall"] == {"kl-drift": [2, 4, 4]}
@@ -180,6 +187,17 @@ def test_a_planted_jump_is_judged_from_bytes_to_verdict(tmp_path):
     names = frozenset({"not-finite"})
     v = judged(Label(set="runs/trl", id="x", log=log, says="nan", sick=True, healthy=False, names=names, onset=30))
     assert (v.rows, v.onset, v.right, v.misplaced(), v.error) == (40, 30, True, 0, "")
+
+
+def test_a_warning_that_was_over_at_the_end_was_heard_by_whoever_watched(tmp_path):
+    rng = np.random.default_rng(1)
+    late = [0.2 + 0.6 * max(0, i - 90) / 60 + 0.02 * rng.normal() for i in range(150)]
+    log = tmp_path / "log.jsonl"
+    log.write_text(
+        "".join(json.dumps({"step": i + 1, "reward": r, "reward_std": 0.4}) + "\n" for i, r in enumerate(late))
+    )
+    sound = judged(Label(set="runs/trl", id="x", log=log, says="healthy", sick=False, healthy=True))
+    assert (sound.flagged, sound.ever) == (False, {"no-learning"})
 
 
 def test_a_log_that_cannot_be_read_is_an_error_and_a_miss(tmp_path):

@@ -238,7 +238,9 @@ def main():
         while done.total() < given.inputs:
             reader = all_readers()[names[done.total() % len(names)]]
             name, data = chance.choice(by_reader[reader.name] if chance.random() < 0.95 else others)
-            inside = {"tensorboard": reframed, "wandb": reframed_blocks, "swanlab": reframed_blocks}.get(reader.name, damaged)
+            inside = {"tensorboard": reframed, "wandb": reframed_blocks, "swanlab": reframed_blocks}.get(
+                reader.name, damaged
+            )
             data = (inside if chance.random() < 0.7 else damaged)(chance, data, others)
             if chance.random() < 0.05:
                 data = packed(chance, data)

@@ -112,7 +112,9 @@ def test_event_files_hold_single_precision_and_say_how_many_digits_were_lost(row
             continue
         found = back.columns[name]
         with np.errstate(over="ignore"):
-            limited = np.where(np.isfinite(column.values), np.clip(column.values, -3.4028235e38, 3.4028235e38), column.values)
+            limited = np.where(
+                np.isfinite(column.values), np.clip(column.values, -3.4028235e38, 3.4028235e38), column.values
+            )
             single = limited.astype(np.float32).astype(float)
         assert found.at.tolist() == column.at[keep].tolist()
         assert np.array_equal(found.values, single[keep], equal_nan=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from holter.findings.finding import Alternative, Confidence, Evidence, Finding, Severity, Unchecked
+from holter.language import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -148,15 +149,17 @@ class Detector:
         """The detector's page in Markdown: its module's docstring, what it reads, its limits."""
         doc = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "")
         reads = [
-            f"- needs {' or '.join(f'`{c}`' for c in n.concepts)} ({n.split}, {n.points} points or more)"
+            text("- needs {concepts} ({split}, {n} points or more)").format(
+                concepts=text(" or ").join(f"`{c}`" for c in n.concepts), split=text(n.split), n=n.points
+            )
             for n in cls.needs
         ]
-        reads += [f"- looks at `{c}` where it is logged" for c in cls.uses]
+        reads += [text("- looks at `{concept}` where it is logged").format(concept=c) for c in cls.uses]
         rows = [
             f"| `{f.name}` | {f.default:g} | {f.metadata['unit']} | {f.metadata['help']} |"
             for f in dataclasses.fields(cls)
         ]
-        parts = [f"# {cls.name} ({cls.code})", doc, "## Reads", "\n".join(reads) or "- every series of the log"]
+        parts = [f"# {cls.name} ({cls.code})", doc, "## Reads", "\n".join(reads) or text("- every series of the log")]
         if rows:
             parts += [
                 "## Limits",

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from holter.language import text
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -55,7 +57,9 @@ class Rate:
     def per_thousand(self) -> str:
         """``2.0 per 1,000 (95 %: 0.5 to 7.2)``."""
         low, high = self.interval
-        return f"{1000 * self.share:.1f} per 1,000 (95 %: {1000 * low:.1f} to {1000 * high:.1f})"
+        return text("{share} per 1,000 (95 %: {low} to {high})").format(
+            share=f"{1000 * self.share:.1f}", low=f"{1000 * low:.1f}", high=f"{1000 * high:.1f}"
+        )
 
     def __str__(self) -> str:
         """``0.93 (0.88-0.96)``; a third digit where there are enough runs to know it."""
@@ -130,76 +134,100 @@ def measured(name: str) -> Measured | None:
 
 
 def section(detector: type[Detector]) -> str:
-    """The section "Measured" of a detector's page, in Markdown."""
+    """The section "Measured" of a detector's page, in Markdown and in the language spoken."""
     found = measured(detector.name)
     if found is None:
-        return (
-            "## Measured\n\nNot measured: how often it is right or wrong is unknown. "
+        unknown = text(
+            "Not measured: how often it is right or wrong is unknown. "
             "A third-party detector is never part of Holter's own measurement."
         )
-    lines = [f"- False alarms: {_false_alarms(found)}"]
-    lines += [f"- Recall: {_recall(found)}"]
+        return f"## {text('Measured')}\n\n{unknown}"
+    lines = [text("- False alarms: {said}").format(said=_false_alarms(found))]
+    lines += [text("- Recall: {said}").format(said=_recall(found))]
     if found.onset is not None and found.delay is not None:
         lines.append(
-            f"- Onset: off by {found.onset[0]:g} logged rows in the median, 90 % by at most {found.onset[1]:g}; "
-            f"the warning comes {found.delay[0]:g} rows after the onset in the median, 90 % within {found.delay[1]:g}."
+            text(
+                "- Onset: off by {median} logged rows in the median, 90 % by at most {most}; "
+                "the warning comes {delay} rows after the onset in the median, 90 % within {latest}."
+            ).format(
+                median=f"{found.onset[0]:g}",
+                most=f"{found.onset[1]:g}",
+                delay=f"{found.delay[0]:g}",
+                latest=f"{found.delay[1]:g}",
+            )
         )
     if found.sets:
-        lines.append(f"- Labelled logs ({', '.join(found.sets)}): {_labelled(found)}")
+        lines.append(
+            text("- Labelled logs ({sets}): {said}").format(sets=text(", ").join(found.sets), said=_labelled(found))
+        )
     lines.append(
-        f"- Measured with Holter {found.version} on runs made by `holter simulate`, whose shapes are assumptions. "
-        f"`{DOCUMENT}` says how, and how far to trust it."
+        text(
+            "- Measured with Holter {version} on runs made by `holter simulate`, whose shapes are assumptions. "
+            "`{document}` says how, and how far to trust it."
+        ).format(version=found.version, document=DOCUMENT)
     )
     if changed := _changed(detector, found):
-        lines.append(f"- Changed since it was measured: {changed}. The rates are those of the old limits.")
-    return "\n".join(["## Measured", "", *lines])
+        lines.append(
+            text("- Changed since it was measured: {changed}. The rates are those of the old limits.").format(
+                changed=changed
+            )
+        )
+    return "\n".join([f"## {text('Measured')}", "", *lines])
 
 
 def _false_alarms(found: Measured) -> str:
     if not found.accused.of:
-        return f"not measured on made runs: none of the {found.healthy:,} healthy ones holds what it needs."
-    said = f"{found.accused.hits} of {found.accused.of:,} healthy made runs accused, {found.accused.per_thousand()}"
+        return text("not measured on made runs: none of the {n} healthy ones holds what it needs.").format(
+            n=f"{found.healthy:,}"
+        )
+    said = text("{hits} of {n} healthy made runs accused, {rate}").format(
+        hits=found.accused.hits, n=f"{found.accused.of:,}", rate=found.accused.per_thousand()
+    )
     if unable := found.healthy - found.accused.of:
-        said += f"; {unable:,} more do not hold what it needs"
+        said += text("; {n} more do not hold what it needs").format(n=f"{unable:,}")
     if found.mentioned:
-        said += f"; of {found.mentioned:,} it said something as an info"
-    return said + "."
+        said += text("; of {n} it said something as an info").format(n=f"{found.mentioned:,}")
+    return said + text(".")
 
 
 def _recall(found: Measured) -> str:
     if not found.recall:
-        return "its kind of trouble is not among the made faults, so recall is not measured on them."
+        return text("its kind of trouble is not among the made faults, so recall is not measured on them.")
     parts = []
     for fault, rate in found.recall.items():
-        unable = rate.of - found.looked[fault]
-        parts.append(
-            f"{fault} {rate}, {rate.hits} of {rate.of}" + (f" ({unable} do not hold what it needs)" if unable else "")
-        )
-    return "; ".join(parts) + ". Other detectors may name the rest."
+        part = text("{fault} {rate}, {hits} of {n}").format(fault=fault, rate=rate, hits=rate.hits, n=rate.of)
+        if unable := rate.of - found.looked[fault]:
+            part += text(" ({n} do not hold what it needs)").format(n=unable)
+        parts.append(part)
+    return text("; ").join(parts) + text(". Other detectors may name the rest.")
 
 
 def _labelled(found: Measured) -> str:
-    sound = f"accused {found.flagged.hits} of {found.flagged.of} healthy runs that hold what it needs"
+    sound = text("accused {hits} of {n} healthy runs that hold what it needs").format(
+        hits=found.flagged.hits, n=found.flagged.of
+    )
     if not found.flagged.of:
-        sound = "no healthy run holds what it needs"
+        sound = text("no healthy run holds what it needs")
     if not found.named.of:
-        return f"{sound}; no sick run is labelled with its kind of trouble."
-    return f"{sound}; spoke on {found.named.hits} of {found.named.of} sick runs on which its name would be right."
+        return sound + text("; no sick run is labelled with its kind of trouble.")
+    return sound + text("; spoke on {hits} of {n} sick runs on which its name would be right.").format(
+        hits=found.named.hits, n=found.named.of
+    )
 
 
 def _changed(detector: type[Detector], found: Measured) -> str:
     """Limits whose defaults are not those that were measured, in words."""
     now = {f.name: f.default for f in dataclasses.fields(detector)}
     names = sorted(now.keys() | found.limits.keys())
-    return ", ".join(
-        f"{n} was {_shown(found.limits.get(n))}, is {_shown(now.get(n))}"
+    return text(", ").join(
+        text("{limit} was {old}, is {new}").format(limit=n, old=_shown(found.limits.get(n)), new=_shown(now.get(n)))
         for n in names
         if now.get(n) != found.limits.get(n)
     )
 
 
 def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else "no limit"
+    return f"{value:g}" if isinstance(value, int | float) else text("no limit")
 
 
 def _pair(value: list[float] | None) -> tuple[float, float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 from holter import detectors, discovery
 from holter.detectors.base import Detector
 from holter.errors import UnknownNameError
+from holter.findings.finding import Finding
 from holter.runs.run import Split
 from holter.signals.catalog import concepts
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holter.detectors.base import Need
-    from holter.findings.finding import Finding, Unchecked
+    from holter.findings.finding import Unchecked
     from holter.runs.run import Run, Series
 
 
@@ -55,11 +57,21 @@ def run_detectors(run: Run, chosen: Iterable[Detector] | None = None) -> Iterato
                 all="ignore"
             ):  # absurd values overflow; what is then compared with inf or NaN is not found
                 said = list(each.check(run))
-            yield from said
+            since = _met_since(each.needs, run)
+            for one in said:
+                if isinstance(one, Finding) and one.raised_step < since:
+                    one = replace(one, raised_step=since)
+                yield one
 
 
 def _met(need: Need, run: Run) -> bool:
     return any(len(s) >= need.points for s in _candidates(need, run))
+
+
+def _met_since(needs: Iterable[Need], run: Run) -> float:
+    """First step at which the log held everything that a detector needs: before it, a detector could say nothing."""
+    met = [min(float(s.steps[n.points - 1]) for s in _candidates(n, run) if len(s) >= n.points) for n in needs]
+    return max(met, default=float("-inf"))
 
 
 def _candidates(need: Need, run: Run) -> list[Series]:

@@ -122,7 +122,7 @@ def simulate(
             "family": family,
             "seed": seed,
             "named_by": list(FAULTS[fault].named_by) if fault else [],
-            "config": trainer.configuration(conditions),
+            "config": {**trainer.configuration(conditions), "max_steps": n},
             "set": "simulated",
             "log": "log.jsonl",
         },

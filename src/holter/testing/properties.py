@@ -78,6 +78,24 @@ def agrees_live(cls: type[Detector], run: Run, steps: Iterable[float] | None = N
     return wrong
 
 
+def warns_since_it_says(cls: type[Detector], run: Run) -> list[str]:
+    """A warning was one, and of the same beginning, when the row was the last at which it claims to have been raised.
+
+    What came later can make it graver, not earlier: the time from a trouble to its warning is counted by that row.
+    """
+    wrong = []
+    for found in said(cls, run):
+        if found.severity < Severity.WARNING:
+            continue
+        then = said(cls, run.until(found.raised_step))
+        if not any(f.severity >= Severity.WARNING and f.first_step == found.first_step for f in then):
+            wrong.append(
+                f"{cls.name}: claims to have warned of step {found.first_step} at step {found.raised_step}, and said "
+                f"{[(str(f.severity), f.first_step) for f in then]} then"
+            )
+    return wrong
+
+
 def scales_with_steps(cls: type[Detector], run: Run) -> list[str]:
     """Counting steps in another unit changes nothing but the steps it names."""
     series = {k: dataclasses.replace(s, steps=s.steps * 3) for k, s in run.series.items()}
@@ -107,7 +125,14 @@ def leaves_the_run_alone(cls: type[Detector], run: Run) -> list[str]:
     return wrong if first == second else [*wrong, f"{cls.name}: said {first} and then {second}"]
 
 
-PROPERTIES = (shows_what_it_says, agrees_live, scales_with_steps, ignores_strangers, leaves_the_run_alone)
+PROPERTIES = (
+    shows_what_it_says,
+    agrees_live,
+    warns_since_it_says,
+    scales_with_steps,
+    ignores_strangers,
+    leaves_the_run_alone,
+)
 """All of them."""
 
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.group.agreement import agreement, binary_success, chance, group_size
+from holter.detectors.statistics.agreement import agreement, binary_success, chance, group_size
 from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median

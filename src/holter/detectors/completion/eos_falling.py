@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.completion.no_eos import episodes_per_row
+from holter.detectors.completion.batch_episodes import episodes_per_row
 from holter.detectors.statistics.episodes import episodes, onset
 from holter.detectors.statistics.noise import noise
 from holter.detectors.statistics.rolling import running_max, trailing_median

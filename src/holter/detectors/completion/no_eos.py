@@ -27,16 +27,16 @@ TRL's PPO trainer counts `(responses == eos_token_id).sum()` over raw responses,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.completion.batch_episodes import episodes_per_row
 from holter.detectors.statistics.alignment import newest_on_rows, on_rows
 from holter.detectors.statistics.episodes import Episode, episodes
 from holter.findings.finding import Alternative, Confidence, Severity
-from holter.runs.hyperparameters import hyperparameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +59,9 @@ OTHER_STOP = Alternative(
     says="generation is stopped on purpose by a string or another token",
     check="look at the stop settings; completions then end before the limit",
 )
+
+FEW = 3
+"""Rows of a log so short that a single one with too many EOS tokens is warned of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,14 +125,16 @@ class NoEos(Detector):
             flags = count.values > self.more * batch
         for episode in episodes(flags):
             i = episode.raised
+            again = np.flatnonzero(flags[i + 1 : episode.last + 1])
             yield self.finding(
-                Severity.WARNING if episode.last > i or len(count) <= 3 else Severity.INFO,
+                Severity.WARNING if len(again) or len(count) <= FEW else Severity.INFO,
                 Confidence.CERTAIN,
                 f"{count.metric} counts {number(count.values[i])} EOS tokens in {number(batch[i])} completions: generation "
                 "runs on after the end, or padding counts as EOS",
                 run=run,
                 first=int(count.at[i]),
                 last=int(count.at[episode.last]),
+                raised=int(count.at[i + 1 + int(again[0]) if len(again) and i >= FEW else i]),
                 active=episode.active,
                 evidence=[quote(count, sorted({i, episode.last}), "EOS tokens in one batch"), *_counter(run, count, i)],
                 advice=ADVICE,
@@ -211,17 +216,6 @@ def _lengths(run: Run, row: int) -> list[Evidence]:
         if length is not None and newest >= 0 and np.isfinite(length.values[newest]):
             out.append(quote(length, [newest], f"{length.signal.phrase} in that row"))
     return out[:2]
-
-
-def episodes_per_row(run: Run, series: Series) -> NDArray[np.float64]:
-    """Completions behind each row of `series`: what the episode counter gained; NaN where it cannot be told."""
-    counter = run.series.get("episode")
-    fixed = hyperparameter(run, "batch_episodes")
-    if counter is None or len(counter) < 2:
-        return np.full(len(series), np.nan if fixed is None else fixed)
-    gained = np.diff(counter.values, prepend=np.nan)
-    gained[0] = counter.values[0] if counter.steps[0] == 1 else np.nan
-    return on_rows(replace(counter, values=gained), series.at)
 
 
 def _counter(run: Run, series: Series, i: int) -> list[Evidence]:

@@ -10,7 +10,8 @@ The median of the last 5 logged fractions is above `level`, lies `rise` above th
 rise is clear of the noise; or the median of the last 10 (of all, while there are fewer) is above `most`, even from the
 first row on. It is certain, and critical, when every one of those rows is at `nearly_all` or more and the reward does
 not rise. A stretch that ended after a few rows is an info, and so is a share above `level` that was there from the
-beginning and stays.
+beginning and stays: many a run whose reward rises lives with it, though its mean length is then a lower bound and rewards of
+cut answers are of answers without an end.
 
 ## What to do
 - Look at a few completions: do they end in a sensible place if they are given room?
@@ -22,8 +23,8 @@ beginning and stays.
 
 ## When it is wrong
 Tasks whose answer is meant to fill the limit exactly (one token of a multiple choice). A base model may start at 0.3 to 0.7
-and learn to stop: that stretch ends by itself and is an info then. Some versions of TRL count a completion as cut when it
-ends with a second EOS id (fixed in 1.x), and verl's fraction ignores `max_model_len`.
+and learn to stop: an info once the share falls, a warning before that can be seen. Some versions of TRL count a completion as
+cut when it ends with a second EOS id (fixed in 1.x), and verl's fraction ignores `max_model_len`.
 
 ## References
 Yu et al., "DAPO: An Open-Source LLM Reinforcement Learning System at Scale" (2025), overlong reward shaping.
@@ -37,10 +38,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.episodes import episodes, onset, unexcused_since
 from holter.detectors.statistics.noise import noise
-from holter.detectors.statistics.progress import rises
+from holter.detectors.statistics.progress import RISES, rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
+from holter.detectors.statistics.trend import trend_z
 from holter.findings.finding import Alternative, Confidence, Severity
 
 if TYPE_CHECKING:
@@ -103,7 +105,7 @@ class Truncation(Detector):
         ten = trailing_median(x, 10)
         hot = self._rising(x) | (ten > self.most)
         for episode in episodes(hot):
-            yield self._say(run, cut, episode, ten)
+            yield self._say(run, cut, episode, ten, hot)
         steady = np.flatnonzero(trailing_median(x, 10, least=10) > self.level)
         if len(steady) and not hot.any():
             yield self._steady(run, cut, int(steady[0]), int(steady[-1]))
@@ -116,18 +118,25 @@ class Truncation(Detector):
             out: NDArray[np.bool_] = (five > self.level) & (five > least + self.rise) & clear
         return out
 
-    def _say(self, run: Run, cut: Series, episode: Episode, ten: NDArray[np.float64]) -> Finding:
+    def _say(
+        self, run: Run, cut: Series, episode: Episode, ten: NDArray[np.float64], hot: NDArray[np.bool_]
+    ) -> Finding:
         i, x = episode.raised, cut.values
         best, low, late = onset(x, i) if i >= 4 and ten[i] <= self.most else (max(0, i - 9),) * 3
         learning = rises(run.get("reward"), cut.at[[episode.last]])[0]
         shown = x[max(i, episode.last - 9) : episode.last + 1]
         certain = bool((shown >= self.nearly_all).all()) and episode.active and (len(shown) >= 5 or i == 0)
         severity = Severity.CRITICAL if certain and not learning else Severity.WARNING
-        if not episode.active and episode.last - i < self.brief:
+        falling = (trend_z(x) < -RISES) & (x < self.nearly_all) | ~hot
+        stops = best == 0 and bool(falling[episode.last])
+        if stops or (not episode.active and episode.last - i < self.brief):
             severity = Severity.INFO
+        elif best == 0:
+            i = unexcused_since(episode, falling)
         before = "from the first row on" if best == 0 else f"{number(100 * float(x[best - 1]))} % before"
         title = (
             f"{number(100 * float(np.median(shown)))} % of completions are cut at the limit ({cut.metric}, {before})"
+            + (", and fewer and fewer: it learns to stop" if stops else "")
         )
         return self.finding(
             severity,
@@ -150,7 +159,7 @@ class Truncation(Detector):
             Severity.INFO,
             Confidence.MODERATE,
             f"{number(100 * float(np.median(cut.values[raised - 9 : last + 1])))} % of completions are cut at the limit, "
-            f"neither rising nor falling away ({cut.metric})",
+            f"neither rising nor falling away ({cut.metric}): mean lengths are too low, and answers without an end are judged",
             run=run,
             first=int(cut.at[raised - 9]),
             last=int(cut.at[last]),

@@ -161,6 +161,8 @@ class EntropyCollapse(Detector):
         began, early, late = (0, 0, k) if from_start else onset(np.log(np.maximum(x, 1e-6)), k)
         first, raised = int(series.at[began]), int(series.at[k])
         paid = bool(earned[k]) and not low[k : last + 1].any()
+        if earned[k] and not paid:  # what was paid for until then is a warning from where hardly a choice is left
+            raised = int(series.at[k + int(np.argmax(low[k : last + 1]))])
         others = company(run, max(first - 1, 0), raised, leave_out=("entropy",))
         severity = Severity.WARNING
         if paid or not active:

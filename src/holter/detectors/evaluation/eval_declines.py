@@ -28,24 +28,24 @@ Ouyang et al., "Training language models to follow instructions with human feedb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.evaluation.falls import Fall, fallen, falls
-from holter.detectors.evaluation.held_out import SAME, SCORES, held_out, own_evaluations
+from holter.detectors.evaluation.held_out import SAME, SCORES, held_out, known_since, own_evaluations
 from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.progress import Progress
-from holter.findings.finding import Alternative, Confidence, Severity
+from holter.findings.finding import Alternative, Confidence, Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from holter.findings.finding import Finding, Unchecked
+    from holter.findings.finding import Unchecked
     from holter.runs.run import Run, Series
 
 WINDOW = 20
@@ -89,6 +89,14 @@ class EvalDeclines(Detector):
 
     def check(self, run: Run) -> Iterator[Finding | Unchecked]:
         """Every held-out score; falls that overlap are one finding."""
+        for said in self._said(run):
+            if isinstance(said, Finding):
+                since = float(run.steps[known_since(run, said.evidence[0].key)])
+                yield replace(said, raised_step=max(said.raised_step, since))
+            else:
+                yield said
+
+    def _said(self, run: Run) -> Iterator[Finding | Unchecked]:
         progress = Progress.of(run)
         scores = [s.finite() for s in [*held_out(run), *(own for own, _ in own_evaluations(run))]]
         scores = [s for s in scores if len(s) >= 2]

@@ -58,6 +58,23 @@ def held_out(run: Run) -> list[Series]:
     return [*evals, *held_out_components(run)]
 
 
+def known_since(run: Run, key: str) -> int:
+    """Row from which the log shows that a reward function is not paid; 0 for every other series.
+
+    Weights are solved from rows, so that what a function is cannot be known at the first of them.
+    """
+    if all(s.key != key for s in held_out_components(run)):
+        return 0
+    low, high = 0, len(run) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if any(s.key == key for s in held_out_components(run.until(float(run.steps[middle])))):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
 def own_evaluations(run: Run) -> Iterator[tuple[Series, Series]]:
     """The paid reward on held-out prompts, each with the same quantity on training prompts."""
     unpaid = {s.metric for s in held_out_components(run)}

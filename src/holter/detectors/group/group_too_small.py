@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.group.agreement import binary_success, chance, group_sizes
+from holter.detectors.statistics.agreement import binary_success, chance, group_sizes
 from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.episodes import Episode, episodes
 from holter.detectors.statistics.rolling import trailing_median

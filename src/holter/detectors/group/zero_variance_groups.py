@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.group.agreement import agreement
+from holter.detectors.statistics.agreement import agreement
 from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.episodes import episodes, onset, persist, unexcused_since
 from holter.detectors.statistics.progress import near_best, rises
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from holter.detectors.group.agreement import Agreement
+    from holter.detectors.statistics.agreement import Agreement
     from holter.detectors.statistics.episodes import Episode
     from holter.findings.finding import Evidence, Finding
     from holter.runs.run import Run
@@ -63,6 +63,8 @@ ADVICE_CEILING = (
 
 PASTED = 10
 """Rows below which a single row that no longer shows it ends the finding: nothing else is known of such a log."""
+LATELY = 10
+"""Newest shares that decide."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +106,9 @@ class ZeroVarianceGroups(Detector):
         share = groups.share
         flags = self._from_the_start(run, groups) | persist(share >= 1.0, self.rows, self.rows)
         measured = groups.share[groups.exact]
-        flags[groups.exact] |= trailing_median(measured, 10, least=10) > self.share
+        flags[groups.exact] |= trailing_median(measured, LATELY, least=LATELY) > self.share
         for episode in episodes(flags):
-            yield self._say(run, groups, episode)
+            yield self._say(run, groups, episode, flags)
 
     def _from_the_start(self, run: Run, groups: Agreement) -> NDArray[np.bool_]:
         """Rows of an unbroken beginning in which all groups agree; with no spread in the batch one row is enough."""
@@ -116,31 +118,34 @@ class ZeroVarianceGroups(Detector):
         unbroken[: self.rows - 1] &= proven[: self.rows - 1]
         return unbroken
 
-    def _say(self, run: Run, groups: Agreement, episode: Episode) -> Finding:
+    def _say(self, run: Run, groups: Agreement, episode: Episode, flags: NDArray[np.bool_]) -> Finding:
         share, at, i = groups.share, groups.at, episode.raised
         first, low, late = onset(share, i, window=200) if i >= 9 else (_start_of_ones(share, i),) * 3
-        reward = run.get("reward")
-        newest = share[max(i, episode.last - 9) : episode.last + 1]
-        level = float(np.median(newest))
-        there = at[[episode.last]]
-        solved = bool(near_best(reward, there)[0] or (level < 1 and rises(reward, there)[0]))
-        dead = level >= 1 and bool((newest >= 1).all()) and (len(newest) >= self.rows or episode.raised < self.rows)
-        severity = Severity.INFO if solved and not dead else Severity.WARNING
-        if dead and not solved and len(newest) >= self.rows:
+        stretch = slice(i, episode.last + 1)
+        level, solved, dead = self._course(run, groups, stretch)
+        lasted = episode.last - i + 1
+        severity = Severity.INFO if solved[-1] and not dead[-1] else Severity.WARNING
+        if dead[-1] and not solved[-1] and lasted >= self.rows:
             severity = Severity.CRITICAL
         healed = len(share) < PASTED and episode.last < len(share) - 1
-        if healed or (not episode.active and episode.last - i < self.brief):
+        if healed or (not episode.active and lasted <= self.brief):
             severity = Severity.INFO
-        if severity > Severity.INFO and not dead:
-            excused = near_best(reward, at) | ((share < 1) & rises(reward, at))
+        if severity > Severity.INFO:
+            excused = np.ones(len(share), bool)
+            excused[stretch] = (solved & ~dead) | ~flags[stretch]
             i = unexcused_since(episode, excused)
-        what = f"{number(100 * level)} % of groups have" if groups.exact[i] else "all completions of the batch have"
+        solved_now, dead_now = bool(solved[-1]), bool(dead[-1])
+        what = (
+            f"{number(100 * float(level[-1]))} % of groups have"
+            if groups.exact[i]
+            else "all completions of the batch have"
+        )
         return self.finding(
             severity,
-            Confidence.CERTAIN if dead else Confidence.MODERATE,
+            Confidence.CERTAIN if dead_now else Confidence.MODERATE,
             f"{what} equal rewards and no gradient ({groups.metric(i)}"
             + (", from the first row on)" if first == 0 else ")")
-            + (", while the reward is at its best: the task is being solved" if solved else ""),
+            + (", while the reward is at its best: the task is being solved" if solved_now else ""),
             run=run,
             first=int(at[first]),
             last=int(at[episode.last]),
@@ -148,12 +153,24 @@ class ZeroVarianceGroups(Detector):
             onset=(int(at[low]), int(at[late])),
             active=episode.active and not healed,
             evidence=[*self._evidence(run, groups, first, episode)],
-            advice=ADVICE_CEILING if solved else ADVICE_FLOOR,
+            advice=ADVICE_CEILING if solved_now else ADVICE_FLOOR,
             alternatives=(
                 Alternative(says="the task is solved", check="compare the reward with its ceiling"),
                 Alternative(says="the completions are copies", check="print the completions of one group"),
             ),
         )
+
+    def _course(
+        self, run: Run, groups: Agreement, stretch: slice
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Newest share, whether the task is being solved, and whether no group differs, at each row of a stretch."""
+        share, at = groups.share[stretch], groups.at[stretch]
+        reward = run.get("reward")
+        level = trailing_median(share, LATELY)
+        solved = near_best(reward, at) | ((level < 1) & rises(reward, at))
+        seen = np.minimum(np.arange(1, len(share) + 1), LATELY)
+        dead = ~persist(share < 1, 1, LATELY) & ((seen >= self.rows) | (stretch.start < self.rows))
+        return level, solved, dead
 
     def _evidence(self, run: Run, groups: Agreement, first: int, episode: Episode) -> Iterator[Evidence]:
         yield from groups.quotes((first, episode.raised, episode.last))

@@ -18,8 +18,8 @@ row, the first updates are in it.
 - Compare the log-probabilities of both models on one batch before the first update; they must be equal.
 
 ## When it is wrong
-On-policy distillation measures the KL to a teacher, which is large on purpose. A resumed run starts where it was
-left.
+On-policy distillation measures the KL to a teacher, which is large on purpose: an info where the configuration or a
+metric speaks of distillation or a teacher, a false alarm where nothing does. A resumed run starts where it was left.
 
 ## References
 huggingface/trl issue 3500 (dropout, KL above 1000 at step 1), modelscope/ms-swift issue 6910 (another reference).
@@ -27,11 +27,13 @@ huggingface/trl issue 3500 (dropout, KL above 1000 at step 1), modelscope/ms-swi
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.runs.hyperparameters import flatten
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
 
     from holter.findings.finding import Finding, Unchecked
     from holter.runs.run import Run
+
+DISTILLED = re.compile(r"distil|teacher|(?<![a-z])opd(?![a-z])", re.I)
+"""What settings, run names and metrics of a distillation say; OPD is on-policy distillation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,18 +79,14 @@ class KLNonzeroAtStart(Detector):
         value = abs(float(kl.values[0]))
         if value <= info:
             return
-        severity = (
-            Severity.CRITICAL if value > self.grave * warn else Severity.WARNING if value > warn else Severity.INFO
-        )
+        grave, teacher = value > self.grave * warn, _teacher(run)
+        severity = Severity.CRITICAL if grave else Severity.WARNING if value > warn else Severity.INFO
         yield self.finding(
-            severity,
-            Confidence.CERTAIN
-            if value > self.grave * warn
-            else Confidence.STRONG
-            if value > warn
-            else Confidence.MODERATE,
+            Severity.INFO if teacher else severity,
+            Confidence.CERTAIN if grave and not teacher else Confidence.MODERATE,
             f"{kl.metric} is {number(float(kl.values[0]))} {kl.unit} in the first row, where policy and reference "
-            "should be the same model",
+            "should be the same model"
+            + (f", unless the reference is a teacher, as {teacher} suggests" if teacher else ""),
             run=run,
             first=int(kl.at[0]),
             last=int(kl.at[0]),
@@ -102,3 +103,12 @@ class KLNonzeroAtStart(Detector):
                 Alternative(says="the reference is a teacher (distillation)", check="what the KL is measured against"),
             ),
         )
+
+
+def _teacher(run: Run) -> str:
+    """The setting or metric that speaks of a teacher; empty when none does, or the setting is switched off."""
+    for path, value in flatten(run.config):
+        off = value in (None, False, "", 0)
+        if not off and (DISTILLED.search(path) or (isinstance(value, str) and DISTILLED.search(value))):
+            return path
+    return next((m for m in (*(s.metric for s in run.series.values()), *run.unknown) if DISTILLED.search(m)), "")

@@ -147,7 +147,7 @@ class KLRunaway(Detector):
             run=run,
             first=first,
             last=last,
-            raised=int(kl.at[episode.raised]),
+            raised=int(kl.at[max(episode.raised, SHORT)]),  # with fewer values it does not look
             onset=(int(kl.at[low]), int(kl.at[late])),
             active=episode.active,
             evidence=[

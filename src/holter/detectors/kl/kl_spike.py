@@ -102,7 +102,7 @@ class KLSpike(Detector):
             run=run,
             first=int(kl.at[first]),
             last=int(kl.at[group[-1]]),
-            raised=int(kl.at[min(first + BACK, len(kl) - 1)]),
+            raised=int(kl.at[int(group[self.recurring - 1] if many else first) + BACK]),
             active=many and len(kl) - 1 - int(group[-1]) < NEAR,
             evidence=[
                 quote(

@@ -8,9 +8,10 @@ matter, a penalty that holds the policy in place, a reward that does not depend 
 The best mean over the newest quarter of the rows, so far, lies above the mean of the first rows by less than `unit` times
 the spread of single rewards, *with twice its standard error added*: it is evidence of no change, not lack of evidence for one.
 Where no spread is logged, `batch` samples a row are assumed and the noise between rows tells the spread. It waits for `rows`
-rows, or `early` rows when the log shows that training has ended. A reward that is constant or whose groups have no variance is
-left to `zero-variance-groups`, `zero-reward` and `reward-frozen`, one at its ceiling is not called flat. When the reward rises
-later, the finding is over and becomes information.
+rows, and, where the log tells, until a share `begun` of the planned steps is over or a decaying learning rate has lost as much,
+because many a healthy run begins to learn late; or for `early` rows when the log shows that training has ended. A reward that
+is constant or whose groups have no variance is left to `zero-variance-groups`, `zero-reward` and `reward-frozen`, one at its
+ceiling is not called flat. When the reward rises later, the finding is over and becomes information.
 
 ## What to do
 - KL near zero and a gradient: the update is too small. Raise the learning rate, lower the KL coefficient, look for bfloat16
@@ -40,6 +41,7 @@ from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.hold import latched
 from holter.detectors.statistics.progress import Progress
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.runs.hyperparameters import hyperparameter
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
 
     from holter.findings.finding import Evidence, Finding
     from holter.runs.run import Run, Series
+
+ROUNDED = 0.005
+"""Share of its peak below which a learning rate has not begun to decay."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +79,9 @@ class NoLearning(Detector):
     batch: float = limit(32.0, unit="samples", help="without a spread: calls larger changes no change", low=1.0)
     rows: int = limit(60, unit="rows", help="waits longer", low=20)
     early: int = limit(30, unit="rows", help="waits longer when training has ended", low=12)
+    begun: float = limit(
+        0.5, unit="of the plan", help="waits longer where steps are planned or the rate decays", low=0.0, high=1.0
+    )
     still_token: float = limit(1e-3, unit="nats/token", help="calls more policies unmoved", low=0.0)
     still_sequence: float = limit(0.2, unit="nats/sequence", help="calls more policies unmoved", low=0.0)
 
@@ -87,6 +95,7 @@ class NoLearning(Detector):
         early, newest, se, least = self._change(run, progress)
         late = np.maximum.accumulate(newest)
         enough = np.arange(1, n + 1) >= self.rows
+        enough &= self._under_way(run, reward)
         enough[-1] |= n >= self.early and self._has_ended(run)
         with np.errstate(invalid="ignore"):
             flat = (late - early + 2 * se < least) & (late - early < 3 * se) & (newest - early > -least) & enough
@@ -153,6 +162,23 @@ class NoLearning(Detector):
         # Without a logged spread, a batch of so many samples is assumed behind every mean.
         spread = np.where(np.isfinite(spread), spread, np.sqrt(self.batch) * progress.sd)
         return early, newest, se, self.unit * spread
+
+    def _under_way(self, run: Run, reward: Series) -> NDArray[np.bool_]:
+        """Where `begun` of the run is over, as the configuration or a learning rate that decays tells. Shape ``(n,)``.
+
+        True throughout where neither does.
+        """
+        planned = hyperparameter(run, "planned_steps")
+        if planned is not None and planned > 0:
+            return reward.steps >= planned * self.begun
+        lr = run.get("lr")
+        lr = lr.where(lr.values > 0) if lr is not None else None
+        if lr is None or not len(lr):
+            return np.ones(len(reward), bool)
+        spent = 1 - lr.values / np.maximum.accumulate(lr.values)
+        i = lr.upto(reward.at)
+        newest = np.where(i >= 0, spent[np.maximum(i, 0)], 0.0)
+        return (newest < ROUNDED) | (newest >= self.begun)
 
     def _mute(self, run: Run, progress: Progress) -> NDArray[np.bool_]:
         """Where completions are not told apart, which is another detector's finding. Shape ``(n,)``."""

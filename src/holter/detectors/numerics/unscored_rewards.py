@@ -87,9 +87,10 @@ class UnscoredRewards(Detector):
         for episode in episodes(persist(high, 3, 5)):
             first = int(np.flatnonzero(high[: episode.raised + 1])[-3])
             worst = float(np.max(share.values[first : episode.last + 1]))
+            most = bool(share.values[episode.raised] >= 0.5)
             yield self.finding(
-                Severity.CRITICAL if share.values[episode.raised] >= 0.5 else Severity.WARNING,
-                Confidence.MODERATE,
+                Severity.CRITICAL if most else Severity.WARNING,
+                Confidence.CERTAIN if most else Confidence.MODERATE,
                 f"up to {worst:.0%} of rewards are no number, {usual:.0%} at the start ({share.metric})",
                 run=run,
                 first=int(share.at[first]),

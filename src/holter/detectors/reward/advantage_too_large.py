@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.episodes import episodes
+from holter.detectors.statistics.episodes import QUIET, episodes
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.runs.hyperparameters import hyperparameter
 from holter.runs.structure import Algorithm, algorithm
@@ -76,7 +76,7 @@ class AdvantageTooLarge(Detector):
             if raised > until:
                 said = float(bound) / self.slack if normalised else float(bound)
                 yield self._beyond(run, series, episode, said, certain=normalised)
-                until = len(run) if episode.active else int(series.at[episode.last])
+                until = len(run) if episode.active else int(series.at[episode.last + QUIET])
 
     def _beyond(self, run: Run, series: Series, episode: Episode, bound: float, *, certain: bool) -> Finding:
         k = episode.raised

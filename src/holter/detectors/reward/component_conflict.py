@@ -30,7 +30,6 @@ open-r1 issue 255: format from .48 to .86 while accuracy goes from .16 to .06.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -38,6 +37,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.reward.lopsided import FEW, Lopsided, falls_in_few_rows, never_follows
+from holter.detectors.reward.task_reward import TASK
 from holter.detectors.statistics.drawdown import falls_from_best, spread_or_less
 from holter.detectors.statistics.episodes import episodes, onset
 from holter.detectors.statistics.progress import Progress
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
 
-TASK = re.compile(r"accura|correct|gold|answer|solve|exact|em\b|pass|unit_test|success", re.I)
 WINDOW = 10
 """Values that are averaged before a rise is judged."""
 
@@ -96,14 +95,14 @@ class ComponentConflict(Detector):
         few = falls_in_few_rows(run, parts, progress.series)
         if few is not None:
             yield self._pattern(run, few, many=len(progress.series) >= FEW)
+        alone = never_follows(every, parts, progress.series)
         parts = [s for s in parts if len(s) >= FEW]
         found: list[tuple[int, Finding]] = []
         for part in parts:
             found += self._against(run, progress, part, [s for s in parts if s is not part])
         found.sort(key=lambda item: item[0])
-        alone = never_follows(every, progress.series)
         if alone is not None and (not found or alone.raised < found[0][0]):
-            yield self._one_alone(run, alone)
+            yield self._one_alone(run, alone, watched=alone.low.metric in unpaid)
         until = -1
         for raised, finding in found:
             if raised > until:
@@ -180,15 +179,15 @@ class ComponentConflict(Detector):
             ),
         )
 
-    def _one_alone(self, run: Run, case: Lopsided) -> Finding:
+    def _one_alone(self, run: Run, case: Lopsided, *, watched: bool) -> Finding:
         low, high = case.low, case.high
+        stays = ", of weight 0, stays next to nothing" if watched else " is hardly ever paid"
         k, end = (int(np.searchsorted(low.at, row)) for row in (case.raised, case.last))
         shown = sorted({0, k, end})
         return self.finding(
             Severity.WARNING if case.active else Severity.INFO,
             Confidence.MODERATE,
-            f"the reward's gain is {high.metric} alone; {low.metric} is hardly ever paid ({number(low.values[k])}) and does not "
-            "follow",
+            f"the reward's gain is {high.metric} alone; {low.metric}{stays} ({number(low.values[k])}) and does not follow",
             run=run,
             first=case.first,
             last=case.last,

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.reward.component_conflict import TASK
+from holter.detectors.reward.task_reward import TASK
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.runs.run import Split
 

@@ -96,9 +96,9 @@ def _falls(run: Run, low: Series, high: Series, total: Series) -> Iterator[Lopsi
             return
 
 
-def never_follows(parts: list[Series], total: Series) -> Lopsided | None:
-    """A part that is hardly ever paid while another carries the whole gain of the reward, for `LEAST` rows and more."""
-    found = [case for low in parts for high in parts if high is not low for case in _stays(low, high, total)]
+def never_follows(parts: list[Series], paid: list[Series], total: Series) -> Lopsided | None:
+    """A part that stays next to nothing while a paid one carries the whole gain of the reward, for `LEAST` rows and more."""
+    found = [case for low in parts for high in paid if high is not low for case in _stays(low, high, total)]
     return min(found, key=_order, default=None)
 
 

@@ -141,4 +141,5 @@ class RewardFrozen(Detector):
         for stretch in goes_constant(x, 4):
             if abs(stretch.jump) > 4:
                 out[stretch.first : stretch.last + 1] = False
+        out[: 3 * r - 1] = False
         return out

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.detectors.statistics.drawdown import spread_or_less
+from holter.detectors.statistics.noise import noise
 from holter.detectors.statistics.rolling import trailing_mean
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ def moves_less_than_noise(
     """Where a mean of samples moves less than sampling alone would make it move.
 
     The mean of B samples with standard deviation s has noise s / sqrt(B). A mean that moves less than that for any
-    B that could have been drawn is not a mean of fresh samples.
+    B that could have been drawn is not a mean of fresh samples. A log that was smoothed before it was written moves less, by as
+    much as its neighbouring values repeat each other, and so does a window of it by chance; so less is asked to be normal there.
 
     Args:
         x: Means in step order, not repeated. Shape ``(n,)``.
@@ -111,7 +113,8 @@ def moves_less_than_noise(
     typical = np.sqrt(np.maximum(trailing_mean(np.nan_to_num(spread) ** 2, window, least=window), 0.0))
     known = trailing_mean(np.isfinite(spread).astype(np.float64), window, least=window) == 1
     with np.errstate(invalid="ignore"):
-        out: NDArray[np.bool_] = known & (typical > 0) & (sd < typical / np.sqrt(samples))
+        fresh = 1.0 - noise(x, lag=window).rho
+        out: NDArray[np.bool_] = known & (typical > 0) & (sd < fresh**2 * typical / np.sqrt(samples))
     # A trainer that logs its last value again at every row repeats it exactly; fresh means differ at least in the last digit.
     repeated = trailing_mean((equal_run(x) > 1).astype(np.float64), window, least=window)
     out &= repeated == 0

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+QUIET = 10
+"""Clear points in a row after which an episode is over."""
+
+
 @dataclass(frozen=True, slots=True)
 class Episode:
     """A stretch of points that show something. All are positions in the tested series.
@@ -55,7 +59,7 @@ def persist(flags: NDArray[np.bool_], k: int, of: int) -> NDArray[np.bool_]:
     return out
 
 
-def episodes(flags: NDArray[np.bool_], quiet: int = 10) -> Iterator[Episode]:
+def episodes(flags: NDArray[np.bool_], quiet: int = QUIET) -> Iterator[Episode]:
     """Stretches of flags; one ends when `quiet` points in a row are clear.
 
     A single stretch may have gaps shorter than `quiet`, so that a flickering test is one episode and not twenty.

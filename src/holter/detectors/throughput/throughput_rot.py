@@ -32,8 +32,9 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.alignment import newest_on_rows
 from holter.detectors.statistics.breaks import leaves_level
-from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.episodes import episodes, onset, unexcused
 from holter.detectors.statistics.hold import hold
+from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.runs.run import Split
 
@@ -82,8 +83,7 @@ class ThroughputRot(Detector):
                 rate = _without_evaluation(run, rate.finite())
                 rate = rate.where(rate.values > 0)
                 slow = leaves_level(rate.values, factor=self.factor, up=False, extreme=1.2)
-                for episode in episodes(hold(slow, rate.values, up=False)):
-                    yield self._say(run, rate, episode, up=False)
+                yield from self._slower(run, rate, hold(slow, rate.values, up=False), up=False)
                 return
         time = run.get("step_time")
         if time is None:
@@ -94,15 +94,30 @@ class ThroughputRot(Detector):
         work = _work(run, time)
         if work is not None:
             slow &= leaves_level(time.values / work, factor=self.factor, extreme=1.2)
-        for episode in episodes(hold(slow, time.values)):
-            yield self._say(run, time, episode, up=True)
+        yield from self._slower(run, time, hold(slow, time.values), up=True)
 
-    def _say(self, run: Run, series: Series, episode: Episode, *, up: bool) -> Finding:
+    def _slower(self, run: Run, series: Series, flags: NDArray[np.bool_], *, up: bool) -> Iterator[Finding]:
+        lately = trailing_median(series.values, 10, least=1)
+        for episode in episodes(flags):
+            yield self._say(run, series, episode, flags, lately, up=up)
+
+    def _say(
+        self,
+        run: Run,
+        series: Series,
+        episode: Episode,
+        flags: NDArray[np.bool_],
+        lately: NDArray[np.float64],
+        *,
+        up: bool,
+    ) -> Finding:
         x, i = series.values, episode.raised
         first, low, late = onset(np.log(x), i, window=200)
         before = float(np.median(x[max(0, first - 10) : max(first, 1)]))
-        now = float(np.median(x[max(0, episode.last - 9) : episode.last + 1]))
-        slower = now / before if up else before / now
+        now = float(lately[episode.last])
+        times = lately / before if up else before / lately
+        slower = float(times[episode.last])
+        severe = unexcused(episode, ~flags | (times < self.severe))
         evidence = [
             quote(
                 series,
@@ -120,7 +135,7 @@ class ThroughputRot(Detector):
             run=run,
             first=int(series.at[first]),
             last=int(series.at[episode.last]),
-            raised=int(series.at[i]),
+            raised=int(series.at[i if severe is None else severe]),
             onset=(int(series.at[low]), int(series.at[late])),
             active=episode.active,
             evidence=evidence,

@@ -37,7 +37,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
 from holter.detectors.statistics.company import MOVES, company
-from holter.detectors.statistics.episodes import episodes, onset, persist
+from holter.detectors.statistics.episodes import episodes, onset, persist, unexcused
 from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
@@ -46,6 +46,8 @@ from holter.findings.finding import Alternative, Confidence, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from holter.detectors.statistics.episodes import Episode
     from holter.findings.finding import Evidence, Finding
@@ -114,8 +116,9 @@ class ValueLossDiverges(Detector):
         flags = leaves_level(x, factor=self.lag, extreme=1.2)
         flags |= breaks_trend(x, z=self.z, ratio=self.ratio, log=True, floor=0.05)
         flags[:20] = False
-        for episode in episodes(hold(flags, x)):
-            yield self._long(run, loss, episode)
+        held = hold(flags, x)
+        for episode in episodes(held):
+            yield self._long(run, loss, episode, held)
 
     def _absurd(self, run: Run, loss: Series) -> Iterator[Finding]:
         """Errors far larger than any return, whatever came before."""
@@ -147,14 +150,20 @@ class ValueLossDiverges(Detector):
                 alternatives=ALTERNATIVES,
             )
 
-    def _long(self, run: Run, loss: Series, episode: Episode) -> Finding:
+    def _long(self, run: Run, loss: Series, episode: Episode, held: NDArray[np.bool_]) -> Finding:
         k = episode.raised
         began, low, late = onset(np.log(np.maximum(loss.values, 1e-12)), k)
-        first, raised = int(loss.at[began]), int(loss.at[k])
+        first = int(loss.at[began])
         before = float(np.median(loss.values[max(0, began - 20) : max(began, 1)]))
         now = float(np.median(loss.values[max(began, episode.last - 4) : episode.last + 1]))
-        worst = float(trailing_median(loss.values[max(began, k - 4) : episode.last + 1], 5, least=1).max())
-        benign = self._explained(run, first, int(loss.at[episode.last]), raised, worst / max(before, 1e-12))
+        since = max(began, k - 4)
+        worst = np.maximum.accumulate(trailing_median(loss.values[since : episode.last + 1], 5, least=1))
+        rows = loss.at[k : episode.last + 1]
+        expected, benign = self._explained(run, first, rows, worst[k - since :] / max(before, 1e-12))
+        excused = ~held
+        excused[k : episode.last + 1] |= expected
+        bare = unexcused(episode, excused)
+        raised = int(loss.at[k if bare is None else bare])
         others = company(run, max(first - 1, 0), raised, leave_out=("value_loss",))
         return self.finding(
             Severity.INFO if benign or not episode.active else Severity.WARNING,
@@ -181,26 +190,43 @@ class ValueLossDiverges(Detector):
             against=benign,
         )
 
-    def _explained(self, run: Run, first: int, last: int, raised: int, factor: float) -> list[str]:
-        """Reasons, in words, why a growth by `factor` between rows `first` and `last` is to be expected."""
-        out = []
+    def _explained(
+        self, run: Run, first: int, at: NDArray[np.int64], factor: NDArray[np.float64]
+    ) -> tuple[NDArray[np.bool_], list[str]]:
+        """Whether a growth since row `first` is to be expected, at each row of an episode.
+
+        Args:
+            run: The run.
+            first: Row at which the growth began.
+            at: Rows of the episode, the alarm first. Shape ``(k,)``.
+            factor: How much the loss had grown by then. Shape ``(k,)``.
+
+        Returns:
+            Where it is expected, shape ``(k,)``, and the reasons that hold at the last row, in words.
+        """
+        expected = np.zeros(len(at), bool)
+        out: list[str] = []
         for concept, power in SPREADS:
             series = run.get(concept)
             series = series.finite() if series is not None else None
             if series is None or not len(series):
                 continue
-            a, b = np.searchsorted(series.at, [first, last + 1]).tolist()
-            if a < 3 or b - a < 2:
+            a = int(np.searchsorted(series.at, first))
+            count = np.searchsorted(series.at, at, side="right") - a
+            old = float(np.median(np.abs(series.values[max(0, a - 20) : a]))) if a >= 3 else 0.0
+            if not old > 0 or count[-1] < 2:
                 continue
-            old = float(np.median(np.abs(series.values[max(0, a - 20) : a])))
-            new = float(np.median(np.abs(series.values[max(a, b - 5) : b])))
-            if old > 0 and (new / old) ** power > factor / 2:
-                out.append(f"{series.metric} grew from {number(old)} to {number(new)}")
-                break
+            new = trailing_median(np.abs(series.values[a:]), 5, least=1)[np.maximum(count, 1) - 1]
+            grew = (count >= 2) & ((new / old) ** power > factor / 2)
+            expected |= grew
+            if grew[-1] and not out:
+                out.append(f"{series.metric} grew from {number(old)} to {number(float(new[-1]))}")
         reward = run.get("reward")
-        if reward is not None and rises(reward, np.asarray([raised]))[0] and factor < self.fast:
-            out.append(f"{reward.metric} is rising, and each new level surprises a critic")
-        return out
+        if reward is not None and rises(reward, at[:1])[0]:
+            expected |= factor < self.fast
+            if factor[-1] < self.fast:
+                out.append(f"{reward.metric} is rising, and each new level surprises a critic")
+        return expected, out
 
     def _short(self, run: Run, loss: Series) -> Finding | None:
         """Two values in a row above everything before, within the first twenty, and company."""

@@ -71,7 +71,8 @@ def _text(
     run: Run, lead: Story, members: Sequence[Finding], beside: Sequence[Story], hot: Sequence[Story]
 ) -> list[str]:
     said = [f"{_capital(members[0].title)}."]
-    others = [t for t in dict.fromkeys(f.title for f in members) if t != members[0].title]
+    first = members[0].metrics[0]
+    others = list(dict.fromkeys(f.title for f in members[1:] if f.metrics[0] != first))
     if others:
         said.append(f"With it: {'; '.join(others[:3])}.")
     if beside:
