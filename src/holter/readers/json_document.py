@@ -100,12 +100,17 @@ def whole(source: Source) -> bytes:
             size += len(more)
     body = b"".join(parts)
     if size > LARGEST:
-        raise UnreadableLogError.of(
-            source.name,
-            f"the JSON document is larger than {LARGEST >> 30} GiB, which would have to be held in memory whole.",
-            "Write it as JSON lines: `jq -c '.[]' FILE > log.jsonl`.",
-        )
+        raise too_large(source.name)
     return b"".join(as_utf8([body], encoding_of(body[:4096])))
+
+
+def too_large(file: str) -> UnreadableLogError:
+    """That a document is larger than `LARGEST`."""
+    return UnreadableLogError.of(
+        file,
+        f"the JSON document is larger than {LARGEST >> 30} GiB, which would have to be held in memory whole.",
+        "Write it as JSON lines: `jq -c '.[]' FILE > log.jsonl`.",
+    )
 
 
 def logs(source: Source, reader: str, document: object, notes: tuple[str, ...]) -> Iterator[RawLog]:

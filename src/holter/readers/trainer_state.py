@@ -6,11 +6,12 @@ Training, evaluation and summary rows are mixed in it, and ``json.dump`` writes 
 from __future__ import annotations
 
 import re
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
-from holter.readers.encoding import is_text
-from holter.readers.json_document import TORN, whole, whole_records
+from holter.readers.encoding import TOLD_BY, Decoder, encoding_of, is_text
+from holter.readers.json_document import LARGEST, TORN, too_large, whole_records
 from holter.readers.json_text import loads
 from holter.readers.lines import text
 from holter.readers.records import Records
@@ -18,12 +19,15 @@ from holter.readers.rows import TooDeepError, config_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import BinaryIO
 
     from holter.readers.base import RawLog, Source
 
 _HISTORY = re.compile(rb'"log_history"\s*:\s*\[')
 _FIRST = re.compile(rb"\n([ \t]+)\{")
-_BLOCK = 1 << 20
+_BLOCK = 1 << 17
+_WIDEST = 1 << 10
+"""Bytes within which the name of the history, and the beginning of its first record, stand."""
 _BOOKKEEPING = frozenset(
     {"log_history", "epoch", "global_step", "total_flos", "num_input_tokens_seen", "stateful_callbacks", "trial_name",
      "trial_params", "best_global_step", "best_metric", "best_model_checkpoint"}
@@ -49,18 +53,20 @@ class TrainerState:
         Raises:
             UnreadableLogError: When there is no history, or nothing in it.
         """
-        body = whole(source)
-        start = _HISTORY.search(body)
-        if start is None:
-            raise UnreadableLogError.of(
-                source.name, "it has no log_history.", "Give the trainer_state.json that the trainer wrote."
-            )
-        records = Records(source.name)
-        opening = _FIRST.match(body, start.end())
-        if opening is not None:
-            _add_indented(records, body, start, opening[1])
-        else:
-            _add_compact(records, body, start.end())
+        records = Records(source.name, keep=source.keep)
+        with source.open() as stream:
+            document = _Document(source.name, stream)
+            start = document.search(_HISTORY)
+            if start is None:
+                raise UnreadableLogError.of(
+                    source.name, "it has no log_history.", "Give the trainer_state.json that the trainer wrote."
+                )
+            opening = _FIRST.match(document.held, start.end())
+            if opening is not None:
+                _add_indented(records, document, start.end(), opening[1])
+            else:
+                document.hold_all()
+                _add_compact(records, document.held, start.end())
         if not len(records.table) and not records.skipped:
             raise UnreadableLogError.of(
                 source.name,
@@ -70,47 +76,118 @@ class TrainerState:
         yield records.log(source.name, self.name, lines=opening is not None)
 
 
-def _add_indented(records: Records, body: bytes, start: re.Match[bytes], indent: bytes) -> None:
+class _Document:
+    """A document in UTF-8, of which only the part that is being read is held.
+
+    Attributes:
+        held: That part.
+    """
+
+    def __init__(self, file: str, stream: BinaryIO) -> None:
+        self._file, self._stream = file, stream
+        first = stream.read(_BLOCK)
+        self._decoder = Decoder(encoding_of(first[:TOLD_BY]))
+        self._ended = not first
+        self.held = self._decoder.feed(first)
+
+    def more(self) -> bool:
+        """Hold as much again; whether there was more.
+
+        Raises:
+            UnreadableLogError: When more than `LARGEST` bytes would be held.
+        """
+        if self._ended:
+            return False
+        read = self._stream.read(max(_BLOCK, len(self.held)))
+        self._ended = not read
+        self.held += self._decoder.feed(read, final=self._ended)
+        if len(self.held) > LARGEST:
+            raise too_large(self._file)
+        return True
+
+    def hold_all(self) -> None:
+        """Hold the rest."""
+        while self.more():
+            pass
+
+    def search(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        """The first match, with enough held behind it to tell how the document is laid out."""
+        begin = 0
+        while (found := pattern.search(self.held, begin)) is None or len(self.held) - found.end() < _WIDEST:
+            begin = max(len(self.held) - _WIDEST, 0) if found is None else found.start()
+            if not self.more():
+                return found
+        return found
+
+    def drop(self, end: int) -> bytes:
+        """The first bytes, which are not held any more."""
+        gone, self.held = self.held[:end], self.held[end:]
+        return gone
+
+
+def _add_indented(records: Records, document: _Document, begin: int, indent: bytes) -> None:
     """Add a history laid out as `json.dump` indents it: blocks of whole records, parsed and forgotten one by one."""
-    between = b"\n" + indent + b"},"
-    closing = body.find(b"\n" + indent + b"}\n", start.end())
-    end = (closing if closing >= 0 else body.rfind(between)) + len(between) - 1
-    at, line = start.end(), body.count(b"\n", 0, start.end()) + 1
-    while at < end:
-        cut = body.find(between, min(at + _BLOCK, end))
-        cut = end if cut < 0 else min(cut + len(between) - 1, end)
-        _add_block(records, body[at:cut], line, b"\n" + indent + b"{")
-        line += body.count(b"\n", at, cut)
-        at = cut + 1
-    before = body[: start.end()]
-    if closing >= 0:
-        _add_settings(records, before + body[body.find(b"]", end) :])
-    else:
-        records.notes.append(TORN)
-        _add_settings(records, before + b"]}")
+    between, closing, opening = b"\n" + indent + b"},", b"\n" + indent + b"}\n", b"\n" + indent + b"{"
+    before = document.drop(begin)
+    line = before.count(b"\n") + 1
+    end = -1
+    while end < 0:
+        cut = document.held.rfind(between)
+        found = _parsed(document.held[: cut + len(between) - 1]) if cut >= 0 else None
+        if found is None:
+            # What stands behind the history may be laid out alike, and then the block does not parse.
+            end = document.held.find(closing)
+            cut = end if end >= 0 else cut
+        if cut >= 0:
+            block = document.drop(cut + len(between) - 1)
+            line += _add_block(records, block, _parsed(block) if end >= 0 else found, line, opening)
+            document.held = document.held.removeprefix(b",")
+        elif not document.more():
+            records.notes.append(TORN)
+            _add_settings(records, before + b"]}")
+            return
+    document.hold_all()
+    _add_settings(records, before + document.held)
 
 
-def _add_block(records: Records, block: bytes, line: int, opening: bytes) -> None:
-    pieces = [line]
-    at = block.find(opening)
-    starts = [at]
-    while (at := block.find(opening, starts[-1] + 1)) >= 0:
-        pieces.append(pieces[-1] + block.count(b"\n", starts[-1], at))
-        starts.append(at)
-    numbers = [n + 1 for n in pieces]
+def _parsed(block: bytes) -> list[object] | None:
+    """The records between commas; None where they are none."""
     try:
         found = loads(b"[" + block + b"]")
     except ValueError:
-        found = None
-    if isinstance(found, list) and len(found) == len(numbers):
+        return None
+    return found if isinstance(found, list) else None
+
+
+def _add_block(records: Records, block: bytes, found: list[object] | None, line: int, opening: bytes) -> int:
+    """Add a block of whole records; where it does not parse, those of its records that do. Returns how many lines it has."""
+    lines = block.count(b"\n")
+    if found is not None and block.count(b"{") == len(found) and sum(map(_lines_of, found)) == lines:
+        number = line + 1
+        for record in found:
+            _add_record(records, record, number)
+            number += _lines_of(record)
+        return lines
+    starts = [m.start() for m in re.finditer(re.escape(opening), block)]
+    between = (block.count(b"\n", begin, end) for begin, end in pairwise([0, *starts]))
+    numbers = [line + 1 + passed for passed in accumulate(between)]
+    if found is not None and len(found) == len(starts):
         for record, number in zip(found, numbers, strict=True):
             _add_record(records, record, number)
-        return
-    for begin, end, number in zip(starts, [*starts[1:], len(block)], numbers, strict=True):
+        return lines
+    if not starts:
+        records.skip(line, "no record could be found from here on")
+    for (begin, end), number in zip(pairwise([*starts, len(block)]), numbers, strict=True):
         try:
             _add_record(records, loads(block[begin:end].strip().rstrip(b",")), number)
         except ValueError as error:
             records.skip(number, f"the record that begins here is {error}")
+    return lines
+
+
+def _lines_of(record: object) -> int:
+    """Lines of an object of plain values: one for each, and two for the braces. 0 for anything else."""
+    return len(record) + 2 if isinstance(record, dict) and record else 0
 
 
 def _add_record(records: Records, record: object, line: int) -> None:

@@ -8,6 +8,8 @@ import pytest
 from holter.errors import UnreadableLogError
 from holter.readers.base import Source
 from holter.readers.registry import read
+from holter.readers.swanlab.messages import message
+from holter.readers.tensorboard.wire import MalformedError
 from holter.runs.load import load
 
 HERE = Path(__file__).parent
@@ -65,3 +67,10 @@ def test_a_flipped_byte_costs_no_more_than_its_record_and_is_told(path):
     (log,) = read(Source("run.swanlab", data=bytes(data)))
     assert any("damaged at byte" in skipped.why for skipped in log.skipped)
     assert len(log.columns["train/reward"].values) == 6
+
+
+def test_a_step_that_no_counter_reaches_costs_its_record():
+    with pytest.raises(MalformedError):
+        message(
+            b'{"model_type": "Scalar", "data": {"key": "a", "step": 1' + b"0" * 400 + b', "metric": {"data": 1.0}}}'
+        )

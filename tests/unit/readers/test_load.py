@@ -287,3 +287,24 @@ def test_a_mistyped_path_is_answered_with_the_nearest_name(tmp_path):
         load([tmp_path / "trian.jsonl"])
     with pytest.raises(UnreadableLogError, match="nor is there a folder"):
         load([tmp_path / "gone" / "train.jsonl"])
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "trainer_state.json"])
+def test_only_the_signals_that_were_asked_for_are_loaded(tmp_path, name):
+    (tmp_path / name).write_text(jsonl() if name.endswith("l") else state())
+    whole = load([tmp_path / name]).runs[0]
+    (run,) = load([tmp_path / name], signals=["reward"]).runs
+    assert {s.metric for s in run.series.values() if s.concept != "axis"} == {"reward"}
+    assert run.get("reward").values.tolist() == whole.get("reward").values.tolist()
+    assert run.steps.tolist() == whole.steps.tolist()
+    assert run.dialect == whole.dialect
+
+
+def test_a_signal_may_be_asked_for_by_its_concept_or_by_the_name_in_the_log(tmp_path):
+    (tmp_path / "run.jsonl").write_text(jsonl(**{"kl": 0.5, "my/own": 2.0}))
+    by_concept = load([tmp_path / "run.jsonl"], signals=["ref_kl"]).runs[0]
+    by_name = load([tmp_path / "run.jsonl"], signals=["my/own"]).runs[0]
+    assert by_concept.get("ref_kl").values.tolist() == [0.5] * 3
+    assert not by_concept.unknown
+    assert by_name.unknown["my/own"].values.tolist() == [2.0] * 3
+    assert by_name.get("reward") is None

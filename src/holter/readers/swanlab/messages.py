@@ -123,7 +123,7 @@ def _from_json(record: bytes) -> Message | None:
         metric = data.get("metric")
         value = scalar(metric.get("data")) if isinstance(metric, dict) else None
         step = data.get("step")
-        if not isinstance(value, float) or not isinstance(step, int):
+        if not isinstance(value, float) or not isinstance(step, int) or abs(step) >= 1 << 63:
             raise MalformedError("a scalar without a number and a step")
         return Scalar(key, step, value)
     if kind == "Column":

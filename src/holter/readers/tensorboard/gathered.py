@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 _MOST_SKIPPED = 100
 """Damaged places that are listed one by one."""
+_MOST_KEPT = 4096
+"""Records whose layout is kept for the next run."""
+_LONGEST_KEPT = 64 << 10
+"""Bytes of the longest template that is kept for it."""
+_spare: deque[tuple[Templates, Layouts]] = deque(maxlen=1)
+"""What the newest run taught: the runs of one folder log the same tags. Taken out while it is used, so never shared."""
 
 
 class Gathered:
@@ -46,6 +52,24 @@ class Gathered:
         self.sessions = 0
         self._skipped: list[Skipped] = []
         self._more_skipped: Counter[str] = Counter()
+        self._foreign: frozenset[str] = frozenset()
+
+    @classmethod
+    def as_before(cls) -> Gathered:
+        """Nothing yet, with the layouts that the newest run had. They save time, and change nothing of what is read."""
+        out = cls()
+        try:
+            out.templates, out.layouts = _spare.pop()
+        except IndexError:
+            return out
+        out.templates.go_on()
+        out._foreign = frozenset(out.layouts.tags)
+        return out
+
+    def pass_on(self) -> None:
+        """Leave the layouts to the next run. This one reads no further."""
+        if len(self.layouts.tags) <= _MOST_KEPT and self.templates.longest <= _LONGEST_KEPT:
+            _spare.append((self.templates, self.layouts))
 
     def __deepcopy__(self, memo: dict[int, object]) -> Gathered:
         """What goes on by itself. What was learned for speed is left behind."""
@@ -59,6 +83,9 @@ class Gathered:
 
     def take(self, said: Event) -> None:
         """Everything of a record but its scalars."""
+        if said.aside and not self._foreign.isdisjoint(value.tag for value in said.aside):
+            # What was a scalar in the run before is something else in this one.
+            self.templates, self.layouts, self._foreign = Templates(), Layouts(), frozenset()
         for value in said.aside:
             found: Mapping[str, object] = {}
             if value.kind == "text" and value.text is not None:

@@ -33,9 +33,13 @@ class Layouts:
 
     The commonest records of an irregular file pass here one by one, so a record that has the step of the one before is told
     by its bytes, and the wall time is read only for those that ask for it.
+
+    Attributes:
+        tags: Tags of the layouts so far.
     """
 
     def __init__(self) -> None:
+        self.tags: set[str] = set()
         self._by_rest: dict[int, list[_Layout]] = {}
         self._step_field = bytes([_STEP_KEY, 0])
         self._step = 0
@@ -73,6 +77,7 @@ class Layouts:
         after_step = said.step_range[1]
         if form is None or scalar.number.at is None or scalar.number.at < after_step:
             return
+        self.tags.add(scalar.tag)
         offset = scalar.number.at - after_step
         layouts = self._by_rest.setdefault(len(payload) - after_step, [])
         same = [layout for layout in layouts if (layout.at, layout.number) == (offset, form)]

@@ -82,11 +82,12 @@ def in_order(paths: Sequence[Path]) -> list[Path]:
 
 
 def _read(sources: Sequence[Source], name: str) -> RawLog:
-    gathered = Gathered()
+    gathered = Gathered.as_before()
     notes: list[str] = []
     failures: list[Skipped] = []
     for source in sources:
         _parse(source, gathered, failures, notes)
+    gathered.pass_on()
     return log_of(gathered, name, failures, notes)
 
 

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
     from holter.readers.tensorboard.gathered import Gathered
 
-_BATCH, _LARGEST_BATCH = 128, 4096
+_FIRST_BATCH, _BATCH, _LARGEST_BATCH = 4, 128, 4096
 """Records whose checksums are computed together; more of them while no template fits."""
 _POOR = 32
 """A template that covers fewer records at a time costs more than it saves."""
-_LONGEST_PAUSE = 4096
+_FIRST_PAUSE, _LONGEST_PAUSE = 32, 4096
+"""Records that are read one by one after a poor template, doubled each time; less than a batch is none, as step 0 is odd."""
 
 
 class EventStream:
@@ -45,7 +46,7 @@ class EventStream:
         self._needed = 0
         self.position = 0
         self._damaged_since: tuple[int, str] | None = None
-        self._batch = _BATCH
+        self._batch = _FIRST_BATCH
         self._pause = 0
         self._paused = 0
         gathered.stretches.close()
@@ -122,8 +123,8 @@ class EventStream:
                 break
             covered = rows * template.records
             self._to.records += covered
-            self._pause = min(max(2 * self._pause, _BATCH), _LONGEST_PAUSE) if covered < _POOR else 0
-            self._paused = self._pause
+            self._pause = min(max(2 * self._pause, _FIRST_PAUSE), _LONGEST_PAUSE) if covered < _POOR else 0
+            self._paused = self._pause if self._pause >= _BATCH else 0
             if self._paused:
                 break
         if at > start:

@@ -38,6 +38,11 @@ class Templates:
         self._lessons = 0
         self._records = 0
 
+    def go_on(self) -> None:
+        """Another run begins: what was learned is kept, and as much may be learned again."""
+        self._lessons = self._records = 0
+        self._stretch = None
+
     def find(self, data: bytes, view: NDArray[np.uint8], at: int) -> Template | None:
         """The template that the bytes at a position follow."""
         candidates = self._by_header.get(data[at : at + HEADER], ())
