@@ -109,6 +109,7 @@ class Share:
         self.seconds, self._inside = 0.0, False
 
     def watch(self, owner, names):
+        """From now on count these methods of `owner`."""
         for name in names:
             setattr(owner, name, self._timed(getattr(owner, name)))
 

@@ -4,7 +4,7 @@ import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
 /** Pages, each a script and a style sheet of its name. */
-const PAGES = ["report"];
+const PAGES = ["report", "compare", "dashboard"];
 
 const here = new URL(".", import.meta.url);
 const out = new URL("../src/holter/reports/assets/", here);

@@ -1,7 +1,9 @@
 """The language Holter speaks: one function that every text for people goes through.
 
-Texts stand in the code in English; catalogues in ``locale/<language>/LC_MESSAGES/holter.po`` hold them in the others, compiled
-when the package is built. What a log wrote (names of metrics, configuration, completions) is quoted, never translated.
+Texts stand in the code in English; the catalogues in ``locale/<language>/LC_MESSAGES`` hold them in the others, compiled when
+the package is built: ``holter.po`` the reports, ``explain.po`` the frame of what `holter explain` and `holter list` show, and
+``signals.po``, ``detectors.po``, ``dialects.po`` and ``readers.po`` the pages themselves. What a log wrote (names of metrics,
+configuration, completions) is quoted, never translated.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from holter.errors import HolterError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DOMAIN = "holter"
 SOURCE = "en"
 LANGUAGES: Mapping[str, str] = {SOURCE: "English", "zh": "中文"}
 """Languages by code, each by its own name."""
@@ -79,12 +80,17 @@ def translated(message: str, language: str) -> str:
 
 @cache
 def _catalogue(language: str) -> gettext.NullTranslations:
-    try:
-        return gettext.translation(DOMAIN, str(FOLDER), [language])
-    except FileNotFoundError as error:
+    """All catalogues of a language as one; a text stands in one of them."""
+    whole = gettext.NullTranslations()
+    compiled = sorted((FOLDER / language / "LC_MESSAGES").glob("*.mo"))
+    if not compiled:
         raise HolterError(
             f"the texts in {LANGUAGES.get(language, language)} were not compiled; `pip install .` in Holter's source does it"
-        ) from error
+        )
+    for path in compiled:
+        with path.open("rb") as stream:
+            whole.add_fallback(gettext.GNUTranslations(stream))
+    return whole
 
 
 def _code(said: str) -> str | None:

@@ -1,5 +1,6 @@
 """One Chromium for the whole session; every page in a context of its own, with everything it says on the console kept."""
 
+import json
 import os
 import shutil
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ class Opened:
     """A page, and what it said and asked for."""
 
     page: object
+    home: str
     console: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -42,20 +44,22 @@ class Opened:
 
 @pytest.fixture
 def open_page(chromium):
-    """Opens a file at a width and in a colour scheme; at the end nothing may have gone wrong in it."""
+    """Opens a file or an address at a width and in a colour scheme; at the end nothing may have gone wrong in it."""
     contexts, opened = [], []
 
-    def open_(file: Path, *, width: int = 1280, height: int = 900, scheme: str = "light") -> Opened:
+    def open_(at: Path | str, *, width: int = 1280, height: int = 900, scheme: str = "light") -> Opened:
         context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
-        out = Opened(page)
+        out = Opened(
+            page, "file://" if isinstance(at, Path) else at.split("/", 3)[0] + "//" + at.split("/", 3)[2] + "/"
+        )
         opened.append(out)
         page.on("console", lambda m: out.console.append(f"{m.type}: {m.text}"))
         page.on("pageerror", lambda e: out.errors.append(str(e)))
         page.on("request", lambda r: out.requests.append(r.url))
         page.on("dialog", lambda d: (out.dialogs.append(d.message), d.dismiss()))
-        page.goto(file.as_uri())
+        page.goto(at.as_uri() if isinstance(at, Path) else at)
         page.wait_for_selector(".page h1")
         return out
 
@@ -64,13 +68,35 @@ def open_page(chromium):
         assert each.console == []
         assert each.errors == []
         assert each.dialogs == []
-        assert [r for r in each.requests if not r.startswith("file://")] == []
+        assert [r for r in each.requests if not r.startswith((each.home, "data:"))] == []
     for context in contexts:
         context.close()
 
 
 @pytest.fixture(scope="session")
-def axe() -> str:
+def axe():
+    """Says what axe-core finds wrong with a page, one line a place."""
     if not AXE.exists():
         pytest.skip("axe-core is not installed; tests/browser/install.sh installs it")
-    return AXE.read_text(encoding="utf-8")
+    source = AXE.read_text(encoding="utf-8")
+
+    def violations(page) -> list[str]:
+        # The page's own policy lets no script in, so axe runs in an isolated world of the debugger.
+        session = page.context.new_cdp_session(page)
+        tree = session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        world = session.send("Page.createIsolatedWorld", {"frameId": tree, "worldName": "axe"})["executionContextId"]
+        session.send("Runtime.evaluate", {"expression": source, "contextId": world})
+        answer = session.send(
+            "Runtime.evaluate",
+            {
+                "expression": "axe.run(document, {resultTypes: ['violations']}).then((r) => JSON.stringify(r.violations.map("
+                "(v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' ' + n.failureSummary)])))",
+                "contextId": world,
+                "awaitPromise": True,
+                "returnByValue": True,
+            },
+        )
+        found = json.loads(answer["result"]["value"])
+        return [f"{rule}: {node}" for rule, nodes in found for node in nodes]
+
+    return violations

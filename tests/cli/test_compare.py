@@ -87,3 +87,44 @@ def test_hostile_names_stay_text(tmp_path):
     result = invoke(first, second, "--group-by", "none", "--verbose")
     assert "\x1b" not in result.output
     assert "\x07" not in result.output
+
+
+def test_a_page_is_written_where_it_is_told_and_named_by_its_ending(sweep, tmp_path):
+    page = tmp_path / "compare.html"
+    result = invoke(sweep, "-o", page)
+    assert result.exit_code == 0
+    assert result.output.startswith(f"Wrote {page} (")
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_page_has_a_name_when_none_is_given(sweep, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "Wrote holter-compare.html" in invoke(sweep, "--format", "html").output
+    assert (tmp_path / "holter-compare.html").exists()
+
+
+def test_markdown_goes_to_standard_output_and_keeps_the_gate(sweep):
+    good, bad = sorted(sweep.glob("good-*")), sorted(sweep.glob("bad-*"))
+    held = [part for path in good for part in ("--baseline", path)]
+    result = invoke(*held, *bad, "--format", "markdown", "--fail-on", "regression")
+    assert result.exit_code == 1
+    assert result.output.startswith("# ✗ bad is worse than baseline")
+
+
+def test_text_json_and_markdown_go_to_a_file_as_well(sweep, tmp_path):
+    for name, begin in (("c.md", "# "), ("c.json", "{"), ("c.txt", " Settings")):
+        invoke(sweep, "-o", tmp_path / name)
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith(begin)
+
+
+def test_a_file_that_cannot_be_written_is_an_error_that_names_it(sweep, tmp_path):
+    result = CliRunner().invoke(holter, ["compare", str(sweep), "-o", str(tmp_path / "none" / "c.html")])
+    assert "c.html: it cannot be written" in str(result.exception)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_it_speaks_the_language_that_is_asked_for(sweep, form):
+    result = invoke(sweep, "--lang", "zh", "--format", form)
+    assert "good 对照 bad" in result.output.replace("`", "")
+    assert "against" not in result.output
+    assert "reward" in result.output

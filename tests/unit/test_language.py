@@ -5,13 +5,13 @@ import json
 from pathlib import Path
 
 import pytest
-from babel.messages.pofile import read_po
 
 from holter import language
 from holter.findings.diagnosis.verdict import WORDS
 from holter.reports.html.page import asset
 from holter.reports.html.payload import RULE
 from holter.reports.html.vital_signs import VITAL_SIGNS
+from tests.unit.catalogues import files, messages, written
 
 ROOT = Path(__file__).parents[2]
 OTHERS = [code for code in language.LANGUAGES if code != language.SOURCE]
@@ -61,13 +61,8 @@ def test_every_text_of_the_page_is_in_every_catalogue(code):
         *(w for c, w in WORDS.items()),
         *RULE,
     }
-    assert not wanted - set(written(code))
-
-
-def written(code: str) -> dict:
-    """The messages of a catalogue's source by their English text."""
-    with (language.FOLDER / code / "LC_MESSAGES" / "holter.po").open("rb") as stream:
-        return {m.id: m for m in read_po(stream, abort_invalid=True) if m.id}
+    missing = wanted - written(code).keys()
+    assert not missing
 
 
 def spoken_in_the_source() -> set[str]:
@@ -86,18 +81,25 @@ def spoken_in_the_source() -> set[str]:
 def test_every_text_of_the_source_is_in_every_catalogue(code):
     wanted = spoken_in_the_source()
     assert len(wanted) > 10
-    assert not wanted - set(written(code))
+    missing = wanted - written(code).keys()
+    assert not missing
 
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_translations_keep_the_placeholders_and_the_compiled_catalogue_is_fresh(code):
-    messages = written(code).values()
-    assert not [m.id for m in messages if not m.string or m.fuzzy]
-    for m in messages:
+    found = written(code).values()
+    assert not [m.id for m in found if not m.string or m.fuzzy]
+    for m in found:
         assert sorted(_placeholders(m.id)) == sorted(_placeholders(m.string)), m.id
-    stale = [m.id for m in messages if language.translated(m.id, code) != m.string]
+    stale = [m.id for m in found if language.translated(m.id, code) != m.string]
     assert not stale, "`python hatch_build.py` compiles them"
 
 
 def _placeholders(text: str) -> list[str]:
     return [part.partition("}")[0] for part in text.split("{")[1:]]
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_text_stands_in_one_catalogue(code):
+    standing = [m for name in files(code) for m in messages(code, name)]
+    assert len(standing) == len(set(standing))

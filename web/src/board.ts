@@ -16,7 +16,10 @@ export class Board {
   private readonly sized: ResizeObserver;
   private readonly printing = (): void => this.drawAll();
 
-  constructor(groups: Group[], context: StripContext) {
+  constructor(
+    private groups: Group[],
+    private readonly context: StripContext,
+  ) {
     this.seen = new IntersectionObserver(
       (entries) => {
         for (const entry of entries) if (entry.isIntersecting) this.drawOnce(entry.target);
@@ -28,6 +31,15 @@ export class Board {
     });
     this.root = h("div", { class: "board" }, ...groups.map((g) => this.group(g, context)));
     addEventListener("beforeprint", this.printing);
+  }
+
+  /** Show newer data; false where the strips are not the same ones and the board has to be made anew. */
+  update(groups: Group[]): boolean {
+    if (JSON.stringify(groups.map(outline)) !== JSON.stringify(this.groups.map(outline))) return false;
+    this.groups = groups;
+    const strips = [...this.strips.values()];
+    for (const [i, model] of groups.flatMap((g) => g.strips).entries()) strips[i]?.update(model);
+    return true;
   }
 
   /** Draw every strip that was drawn before anew. */
@@ -53,7 +65,9 @@ export class Board {
 
   private drawOnce(root: Element): void {
     const strip = this.strips.get(root);
-    if (strip && !strip.drawn) strip.draw();
+    if (!strip || strip.drawn) return;
+    strip.draw();
+    this.context.seen?.(strip);
   }
 
   private group(group: Group, context: StripContext): HTMLElement {
@@ -69,4 +83,9 @@ export class Board {
     const count = h("span", { class: "count" }, t("{n} strips", { n: strips.length }));
     return h("details", { class: "sign closed", "data-sign": group.id }, h("summary", {}, title, count), ...strips);
   }
+}
+
+/** What must be the same for a strip to show newer data in place. */
+function outline(group: Group): unknown {
+  return [group.id, group.strips.map((s) => [s.id, s.band, s.curves.map((c) => [c.run, c.label, c.colour])])];
 }

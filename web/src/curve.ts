@@ -9,7 +9,8 @@ export interface Curve {
   /** What a legend calls it: the metric, or which run it is of where several are drawn. */
   label: string;
   run: number;
-  series: Series | null;
+  /** What the catalogue knows it as; null for names that nobody knows. */
+  series: Named | null;
   facts: Facts;
   xs: Float64Array;
   ys: Float64Array;
@@ -18,28 +19,43 @@ export interface Curve {
   /** Custom property that holds its colour. */
   colour: string;
   dashed: boolean;
+  /** How it is drawn: a line among others, one that stands for others, or one of those that it stands for. */
+  weight?: "mean" | "member";
 }
 
+export type Named = Pick<Series, "key" | "signal">;
+
+/** A curve of a report, of which the page knows all that the payload says. */
+export interface LoggedCurve extends Curve {
+  series: Series | null;
+}
+
+const NONE: Column = { n: 0 };
 const decoded = new WeakMap<Column, Float64Array>();
 
 /** The steps of an axis; the same array for every curve over it, so that charts need not align them. */
-function axis(column: Column): Float64Array {
-  let steps = decoded.get(column);
-  if (!steps) decoded.set(column, (steps = decode(column)));
-  return steps;
+export function steps(column: Column = NONE): Float64Array {
+  let known = decoded.get(column);
+  if (!known) decoded.set(column, (known = decode(column)));
+  return known;
 }
 
-export function curve(run: Run, at: number, series: Series | UnknownSeries, colour: string, dashed: boolean): Curve {
-  const column = run.axes[series.axis] ?? { n: 0 };
+export function curve(
+  run: Pick<Run, "axes">,
+  at: number,
+  series: Series | UnknownSeries,
+  colour: string,
+  dashed: boolean,
+): LoggedCurve {
   return {
     metric: series.metric,
     label: series.metric,
     run: at,
     series: "key" in series ? series : null,
     facts: series.facts,
-    xs: axis(column),
+    xs: steps(run.axes[series.axis]),
     ys: decode(series.values),
-    middle: series.middle && { xs: axis(run.axes[series.middle.axis] ?? { n: 0 }), ys: decode(series.middle.values) },
+    middle: series.middle && { xs: steps(run.axes[series.middle.axis]), ys: decode(series.middle.values) },
     colour,
     dashed,
   };

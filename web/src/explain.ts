@@ -4,18 +4,23 @@ import { num } from "./columns";
 import type { Curve } from "./curve";
 import { isThinned } from "./curve";
 import { h, replace } from "./dom";
-import { step, value } from "./format";
-import type { Payload } from "./payload";
+import type { Axis } from "./format";
+import { place, value } from "./format";
+import type { SignalPage } from "./payload";
 import { inline } from "./prose";
 import { t, told } from "./text";
 
 export class Explainer {
   readonly root: HTMLElement = h("div", { class: "explain", popover: "auto", role: "dialog" });
 
-  constructor(private readonly payload: Payload) {}
+  /** @param pages What is known of each signal, by key. */
+  constructor(
+    private readonly pages: Record<string, SignalPage>,
+    private readonly axis: Axis = "step",
+  ) {}
 
   show(curve: Curve, beside: HTMLElement): void {
-    const page = curve.series ? this.payload.signals[curve.series.signal] : undefined;
+    const page = curve.series ? this.pages[curve.series.signal] : undefined;
     this.root.setAttribute("aria-label", curve.metric);
     replace(
       this.root,
@@ -41,7 +46,7 @@ export class Explainer {
             fact(t("Documentation and code"), page.differs),
           ]
         : [h("p", {}, t("No dialect knows this name: it is drawn and not interpreted."))]),
-      numbers(curve),
+      numbers(curve, this.axis),
     );
     this.root.showPopover();
     const box = beside.getBoundingClientRect();
@@ -55,14 +60,10 @@ function fact(name: string, said: string | undefined): HTMLElement | null {
   return said ? h("p", { class: "fact" }, h("strong", {}, name), " ", ...inline(told(said))) : null;
 }
 
-function numbers(curve: Curve): HTMLElement {
+function numbers(curve: Curve, axis: Axis): HTMLElement {
   const { facts } = curve;
   const at = (x: typeof facts.min, where: typeof facts.min): string =>
-    x === undefined
-      ? "–"
-      : where === undefined
-        ? value(num(x))
-        : `${value(num(x))} (${t("step {step}", { step: step(num(where)) })})`;
+    x === undefined ? "–" : where === undefined ? value(num(x)) : `${value(num(x))} (${place(num(where), axis)})`;
   const rows: [string, string][] = [
     [t("values"), String(facts.n)],
     [t("first"), at(facts.first, undefined)],

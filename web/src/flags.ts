@@ -93,7 +93,7 @@ function make(
       title: `${name}, ${when}`,
       click: () => context.select(at),
     },
-    h("span", { class: "flag-mark", "aria-hidden": "true" }, MARK[severity]),
+    h("span", { class: "flag-mark", "aria-hidden": "true", "data-mark": MARK[severity] }),
     h("span", { class: "flag-name" }, name),
   );
 }

@@ -29,10 +29,19 @@ export function step(x: number): string {
   return Number.isInteger(x) ? grouped(x) : String(Number(x.toPrecision(6)));
 }
 
-export function span(first: number, last: number): string {
-  return first === last
-    ? t("step {step}", { step: step(first) })
-    : t("steps {first}–{last}", { first: step(first), last: step(last) });
+export type Axis = "step" | "episodes" | "tokens";
+
+/** A place on an axis. */
+export function place(x: number, axis: Axis = "step"): string {
+  if (axis === "episodes") return t("{n} episodes", { n: step(x) });
+  return axis === "tokens" ? t("{n} tokens", { n: step(x) }) : t("step {step}", { step: step(x) });
+}
+
+export function span(first: number, last: number, axis: Axis = "step"): string {
+  if (first === last) return place(first, axis);
+  const ends = { first: step(first), last: step(last) };
+  if (axis === "episodes") return t("{first}–{last} episodes", ends);
+  return axis === "tokens" ? t("{first}–{last} tokens", ends) : t("steps {first}–{last}", ends);
 }
 
 /** Labels of an axis, with as many digits as their distance needs. */

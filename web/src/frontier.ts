@@ -4,7 +4,7 @@ import type { Curve } from "./curve";
 import { curve, nearest } from "./curve";
 import { h, svg } from "./dom";
 import { ticks, value } from "./format";
-import { tone } from "./model";
+import { runTone, tone } from "./model";
 import type { Payload, Run } from "./payload";
 import { smoothed } from "./smooth";
 import { t } from "./text";
@@ -29,9 +29,9 @@ export function frontier(payload: Payload, shown: number[]): HTMLElement | null 
     const kl = run && find(run, at, ["ref_kl"], "train");
     const reward = run && find(run, at, ["reward"], "train");
     if (!kl || !reward || kl.xs.length < 8) continue;
-    rewards.push(points(kl, reward, tone(payload.runs.length > 1 ? at : 0)));
+    rewards.push(points(kl, reward, payload.runs.length > 1 ? runTone(payload, at) : tone(0)));
     const score = HELD_OUT.map((c) => find(run, at, [c], "eval")).find((c) => c !== null);
-    if (score) heldOut.push(points(kl, score, tone(payload.runs.length > 1 ? at : 1)));
+    if (score) heldOut.push(points(kl, score, payload.runs.length > 1 ? runTone(payload, at) : tone(1)));
     names = [kl.metric, reward.metric, score?.metric ?? names[2]];
   }
   if (!rewards.length) return null;

@@ -1,5 +1,7 @@
 // What all strips of a page share: the range of steps that is shown and the step that is looked at.
 
+import type { Axis } from "./format";
+
 export type Range = [number, number];
 
 export class Link {
@@ -10,8 +12,14 @@ export class Link {
   private zoomed = new Set<() => void>();
   private looked = new Set<() => void>();
 
-  /** @param whole The steps there are. */
-  constructor(public whole: Range) {}
+  /**
+   * @param whole The steps there are.
+   * @param axis What is counted along them.
+   */
+  constructor(
+    public whole: Range,
+    readonly axis: Axis = "step",
+  ) {}
 
   get shown(): Range {
     return this.range ?? this.whole;

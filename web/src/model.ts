@@ -1,7 +1,7 @@
 // From payload to strips: runs laid over each other by the identifiers of their strips.
 
 import { num } from "./columns";
-import type { Curve } from "./curve";
+import type { LoggedCurve } from "./curve";
 import { curve } from "./curve";
 import type { Payload, Run } from "./payload";
 import type { StripModel } from "./strip";
@@ -18,6 +18,16 @@ export const COLOURS = 8;
 /** Colour of the n-th thing that must be told apart. */
 export function tone(n: number): string {
   return `--s${(n % COLOURS) + 1}`;
+}
+
+/** Colour of one of several runs. */
+export function runTone(payload: { runs: { tone?: number }[] }, at: number): string {
+  return tone(payload.runs[at]?.tone ?? at);
+}
+
+/** Whether a run's lines are dashed, because another run has the same colour. */
+function isDashed(payload: Payload, at: number): boolean {
+  return (payload.runs[at]?.tone ?? at) % (2 * COLOURS) >= COLOURS;
 }
 
 /**
@@ -37,7 +47,7 @@ export function groups(payload: Payload, shown: number[], chosen: number): Group
       const drawn = strip.series.flatMap((s, i) => {
         const series = run.series[s];
         if (!series) return [];
-        const c = curve(run, at, series, several ? tone(at) : tone(i), !several && series.split === "eval");
+        const c = curve(run, at, series, several ? runTone(payload, at) : tone(i), several ? isDashed(payload, at) : series.split === "eval");
         return [several ? { ...c, label: names[at] ?? run.name } : c];
       });
       // Lines of several runs and several metrics in one strip could not be told apart.
@@ -69,16 +79,16 @@ export function shortNames(runs: { name: string }[]): string[] {
   return parts.map((p) => p.join("/"));
 }
 
-function model(payload: Payload, id: string, curves: Curve[], one: boolean): StripModel {
+function model(payload: Payload, id: string, curves: LoggedCurve[], one: boolean): StripModel {
   const first = curves[0]?.series;
   const titled = first ? told(payload.signals[first.signal]?.title ?? first.metric) : id;
-  // A strip of one metric says which: the reward function, the evaluation.
-  const about =
-    one && first
-      ? [first.label, first.split === "eval" && !first.key.startsWith("eval/reward") ? t("held out") : ""]
-      : [];
-  const title = [titled, ...about].filter(Boolean).join(" · ");
+  const title = one && first ? titleOf(titled, first.key, first.label, first.split === "eval") : titled;
   return { id, title, unit: first?.unit ?? "", curves, band: first?.band ?? null, findings: [], resumes: [] };
+}
+
+/** A strip of one metric says which: the reward function, the evaluation. */
+export function titleOf(titled: string, key: string, label: string, heldOut: boolean): string {
+  return [titled, label, heldOut && !key.startsWith("eval/reward") ? t("held out") : ""].filter(Boolean).join(" · ");
 }
 
 function mark(model: StripModel, run: Run, at: number): void {
@@ -97,7 +107,7 @@ function unknown(payload: Payload, shown: number[]): Group {
     for (const series of run?.unknown ?? []) {
       if (!run) continue;
       const several = payload.runs.length > 1;
-      const drawn = curve(run, at, series, several ? tone(at) : tone(0), false);
+      const drawn = curve(run, at, series, several ? runTone(payload, at) : tone(0), several && isDashed(payload, at));
       const known = strips.get(series.metric);
       if (known) known.curves.push(drawn);
       else

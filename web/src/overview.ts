@@ -3,7 +3,7 @@
 import { num } from "./columns";
 import { h } from "./dom";
 import { step } from "./format";
-import { shortNames, tone } from "./model";
+import { runTone, shortNames } from "./model";
 import type { Head } from "./payload";
 import { t, told } from "./text";
 import { badge } from "./verdict";
@@ -33,7 +33,7 @@ export function overview(runs: Head[], context: OverviewContext): HTMLElement {
             "aria-label": t("Draw {run}", { run: run.name }),
             change: () => context.toggle(at),
           }),
-          h("span", { class: "swatch", "data-colour": tone(at).slice(2) }),
+          h("span", { class: "swatch", "data-colour": runTone({ runs }, at).slice(2) }),
         ),
       ),
       h(

@@ -102,6 +102,8 @@ export interface Sample {
 /** What a list of runs knows of one. */
 export interface Head {
   name: string;
+  /** Which colour it has among several; that of its position where nothing is said. */
+  tone?: number;
   path: string;
   dialect: string;
   step_axis: string;

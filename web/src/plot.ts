@@ -3,6 +3,8 @@
 import uPlot from "uplot";
 import type { Curve } from "./curve";
 import { ticks } from "./format";
+import { ends, extremes, MANY, paths } from "./many";
+import type { Line } from "./many";
 import type { Choice } from "./scale";
 import { linearRange } from "./scale";
 import type { Level } from "./smooth";
@@ -13,6 +15,8 @@ export const AXIS_WIDTH = 58;
 const AXIS_HEIGHT = 24;
 /** Below this many values each of them is a dot too. */
 const FEW = 60;
+/** Share of the lines' own range that bands may add at either end. */
+const BESIDE = 0.3;
 
 export interface Look {
   width: number;
@@ -20,6 +24,8 @@ export interface Look {
   /** Room above the lines, for flags. */
   lane: number;
   scale: Choice;
+  /** Ends of the bands around the lines, which a linear scale makes some room for. */
+  reach?: [number, number] | null;
   smoothing: Level;
   /** Whether the steps are written below. */
   steps: boolean;
@@ -35,6 +41,7 @@ export function fullHeight(look: { height: number; lane: number; steps: boolean 
 }
 
 export function plot(curves: Curve[], look: Look): uPlot {
+  if (curves.length >= MANY) return overlaid(curves, look);
   const tables: uPlot.AlignedData[] = [];
   const series: uPlot.Series[] = [{}];
   for (const c of curves) {
@@ -47,9 +54,39 @@ export function plot(curves: Curve[], look: Look): uPlot {
   return new uPlot(options(series, look), uPlot.join(tables));
 }
 
+/** Many curves, each over steps of its own. */
+function overlaid(curves: Curve[], look: Look): uPlot {
+  const series: uPlot.Series[] = [{}];
+  const lines: Line[] = [];
+  for (const c of curves) {
+    const smooth = through(c, look.smoothing);
+    const drawn: [Line, uPlot.Series][] = [[c, line(c, smooth !== null)]];
+    if (smooth) drawn.push([smooth, { ...line(c, false), width: 1.6 }]);
+    for (const [each, style] of drawn) {
+      lines.push(each);
+      series.push({ ...style, points: { show: false }, paths: paths(each) });
+    }
+  }
+  const all = options(series, look);
+  let shown: [number, number] = [0, 1];
+  const { kind } = look.scale;
+  const scales: uPlot.Scales = {
+    x: { ...all.scales?.["x"], range: (_u, low, high) => (shown = [low, high]) },
+    y: {
+      ...all.scales?.["y"],
+      range: () => {
+        const [low, high] = extremes(lines, ...shown);
+        if (kind === "linear" || low === null || high === null) return linearRange(...stretched(low, high, look.reach));
+        return kind === "log" ? uPlot.rangeLog(low, high, 10, false) : uPlot.rangeAsinh(low, high, 10, false);
+      },
+    },
+  };
+  return new uPlot({ ...all, scales }, ends(lines));
+}
+
 /** The line through a curve's raw values; null where they are drawn alone. */
 function through(c: Curve, level: Level): { xs: Float64Array; ys: Float64Array } | null {
-  if (level === "off") return null;
+  if (level === "off" || c.weight) return null;
   const { xs, ys } = c.middle ?? c;
   const smooth = smoothed(ys, level) ?? (c.middle ? ys : null);
   return smooth && { xs, ys: smooth };
@@ -61,10 +98,11 @@ function drawable(ys: Float64Array): (number | null)[] {
 }
 
 function line(c: Curve, faint: boolean): uPlot.Series {
-  const few = c.ys.length <= FEW;
+  const few = c.ys.length <= FEW && c.weight === undefined;
+  const strength = c.weight === "member" ? 42 : faint ? (c.middle ? 20 : 38) : 100;
   return {
-    stroke: () => (faint ? faded(colour(c.colour), c.middle ? 20 : 38) : colour(c.colour)),
-    width: faint ? 1 : 1.35,
+    stroke: () => (strength < 100 ? faded(colour(c.colour), strength) : colour(c.colour)),
+    width: c.weight === "mean" ? 2 : strength < 100 ? 1 : 1.35,
     dash: c.dashed && !few ? [6, 3] : [],
     points: {
       show: few,
@@ -80,6 +118,22 @@ function decade(v: number): number | null {
   return v === 0 || Math.abs(Math.log10(Math.abs(v)) % 1) < 1e-9 ? v : null;
 }
 
+/** Room for bands, but not so much that the lines become flat. */
+function stretched(
+  low: number | null,
+  high: number | null,
+  reach: Look["reach"],
+): [number | null, number | null] {
+  if (!reach || low === null || high === null) return [low, high];
+  const most = BESIDE * (high - low);
+  return [Math.max(Math.min(low, reach[0]), low - most), Math.min(Math.max(high, reach[1]), high + most)];
+}
+
+function isShown(u: uPlot, v: number): boolean {
+  const { min, max } = u.scales["y"] ?? {};
+  return v >= (min ?? -Infinity) && v <= (max ?? Infinity);
+}
+
 function faded(tone: string, percent: number): string {
   return `color-mix(in srgb, ${tone} ${percent}%, transparent)`;
 }
@@ -88,7 +142,7 @@ function options(series: uPlot.Series[], look: Look): uPlot.Options {
   const { kind, threshold } = look.scale;
   const y: uPlot.Scale =
     kind === "linear"
-      ? { range: (_u, low, high) => linearRange(low, high) }
+      ? { range: (_u, low, high) => linearRange(...stretched(low, high, look.reach)) }
       : kind === "log"
         ? { distr: 3, log: 10 }
         : { distr: 4, asinh: threshold };
@@ -122,7 +176,8 @@ function options(series: uPlot.Series[], look: Look): uPlot.Options {
           filter: (_u, splits) => (kind === "linear" ? splits : splits.map(decade)),
         },
         ticks: { show: false },
-        values: (_u, splits) => ticks(splits),
+        // On the asinh scale uPlot splits beyond the ends as well.
+        values: (u, splits) => ticks(splits.map((v) => (isShown(u, v) ? v : null))),
       },
     ],
     cursor: {

@@ -11,11 +11,12 @@ import { frontier } from "./frontier";
 import { Link } from "./link";
 import { groups } from "./model";
 import { overview } from "./overview";
-import type { Payload } from "./payload";
+import type { Payload, Run } from "./payload";
 import { sampleList } from "./samples";
 import type { Level } from "./smooth";
+import type { Strip } from "./strip";
 import { speak, t } from "./text";
-import { toolbar } from "./toolbar";
+import { smoothing, toolbar } from "./toolbar";
 import { phases, verdict } from "./verdict";
 
 const GRAVITY = ["critical", "warning", "cannot-tell", "info", "healthy"];
@@ -29,9 +30,19 @@ export class RunPage {
   private smoothing: Level = "light";
   private board: Board | null = null;
   private findings: Findings | null = null;
+  private explainer: Explainer | null = null;
+  private readonly head = h("div", { class: "page-head" });
+  private readonly side = h("aside", { class: "side" });
+  private readonly foot = h("div", { class: "page-foot" });
   private bar: { root: HTMLElement; destroy: () => void } | null = null;
 
-  constructor(private payload: Payload) {
+  /**
+   * @param seen Called for every strip when it is drawn for the first time.
+   */
+  constructor(
+    private payload: Payload,
+    private readonly seen?: (strip: Strip) => void,
+  ) {
     const statuses = payload.runs.map((r) => GRAVITY.indexOf(r.verdict.status));
     this.chosen = Math.max(0, statuses.indexOf(Math.min(...statuses)));
     this.shown = new Set(payload.runs.keys());
@@ -39,13 +50,28 @@ export class RunPage {
     this.render();
   }
 
-  /** Show newer data of the same runs: zoom, choice and what is open stay as they are. */
+  /** Show newer data of the same runs: zoom, choice, place and what is open stay as they are. */
   update(payload: Payload): void {
     const open = this.findings?.open() ?? [];
+    const before = this.payload;
     this.payload = payload;
     this.link.whole = wholeRange(payload.runs);
-    this.render();
-    this.findings?.reopen(open);
+    const shown = [...this.shown].sort((a, b) => a - b);
+    if (!this.board?.update(groups(payload, shown, this.chosen))) {
+      this.render();
+      this.findings?.reopen(open);
+    } else {
+      const run = payload.runs[this.chosen];
+      const old = before.runs[this.chosen];
+      if (!run || !old) return;
+      this.top(run);
+      if (judged(run) !== judged(old)) {
+        this.beside(run);
+        this.findings?.reopen(open);
+      }
+      this.below(run, shown);
+    }
+    this.link.zoom(this.link.range);
   }
 
   /** Choose a finding of the run in focus: its strips are shaded more strongly and its card opens. */
@@ -66,28 +92,20 @@ export class RunPage {
     const run = payload.runs[this.chosen];
     if (!run) return;
     const shown = [...this.shown].sort((a, b) => a - b);
-    const explainer = new Explainer(payload);
-    this.findings = new Findings(payload, run, {
-      select: (finding) => {
-        this.selected = finding;
-        this.board?.mark();
-      },
-      zoom: (from, to) => link.zoom([from, to]),
-    });
     this.board = new Board(groups(payload, shown, this.chosen), {
       link,
       smoothing: () => this.smoothing,
       selected: () => this.selected,
       select: (finding) => this.select(finding),
-      explain: (curve, beside) => explainer.show(curve, beside),
+      explain: (curve, beside) => this.explainer?.show(curve, beside),
+      ...(this.seen ? { seen: this.seen } : {}),
     });
     this.bar = toolbar({
       link,
-      smoothing: this.smoothing,
-      smooth: (level) => {
+      lines: smoothing(this.smoothing, (level) => {
         this.smoothing = level;
         this.board?.refresh();
-      },
+      }),
       languages: payload.languages,
       speak: (code) => {
         speak(code);
@@ -96,6 +114,32 @@ export class RunPage {
     });
     replace(
       this.root,
+      this.head,
+      this.bar.root,
+      h(
+        "div",
+        { class: "columns" },
+        h(
+          "section",
+          { class: "vitals", "aria-label": t("Vital signs") },
+          h("h2", {}, t("Vital signs")),
+          this.board.root,
+        ),
+        this.side,
+      ),
+      this.foot,
+    );
+    this.side.setAttribute("aria-label", t("Findings and advice"));
+    this.top(run);
+    this.beside(run);
+    this.below(run, shown);
+  }
+
+  /** Whose page it is, verdict and phases. */
+  private top(run: Run): void {
+    const { payload, link } = this;
+    replace(
+      this.head,
       h(
         "header",
         { class: "masthead" },
@@ -109,23 +153,39 @@ export class RunPage {
       ),
       payload.runs.length > 1 ? this.overview() : null,
       h("div", { class: "summary" }, verdict(run), phases(run, link)),
-      this.bar.root,
-      h(
-        "div",
-        { class: "columns" },
-        h(
-          "section",
-          { class: "vitals", "aria-label": t("Vital signs") },
-          h("h2", {}, t("Vital signs")),
-          this.board.root,
-        ),
-        h("aside", { class: "side", "aria-label": t("Findings and advice") }, this.findings.root, advice(run)),
-      ),
+    );
+  }
+
+  /** Findings and advice. */
+  private beside(run: Run): void {
+    const { payload, link, side } = this;
+    const scrolled = side.scrollTop;
+    const open = openIn(side);
+    this.findings = new Findings(payload, run, {
+      select: (finding) => {
+        this.selected = finding;
+        this.board?.mark();
+      },
+      zoom: (from, to) => link.zoom([from, to]),
+    });
+    replace(side, this.findings.root, advice(run));
+    reopen(side, open);
+    side.scrollTop = scrolled;
+  }
+
+  /** What stands below the strips. */
+  private below(run: Run, shown: number[]): void {
+    const { payload, foot } = this;
+    const open = openIn(foot);
+    this.explainer = new Explainer(payload.signals);
+    replace(
+      foot,
       frontier(payload, shown),
       run.stories.some((s) => s.severity !== "info") ? null : sampleList(t("Completions"), run.samples),
       about(payload, run),
-      explainer.root,
+      this.explainer.root,
     );
+    reopen(foot, open);
   }
 
   private overview(): HTMLElement {
@@ -143,5 +203,22 @@ export class RunPage {
         this.render();
       },
     });
+  }
+}
+
+/** Everything that the findings panel shows of a run. */
+function judged(run: Run): string {
+  return JSON.stringify([run.findings, run.stories, run.advice, run.samples]);
+}
+
+/** Which details are open, by what they are headed. */
+function openIn(root: Element): Set<string> {
+  return new Set([...root.querySelectorAll("details[open] > summary")].map((s) => s.textContent ?? ""));
+}
+
+function reopen(root: Element, open: Set<string>): void {
+  for (const summary of root.querySelectorAll("details > summary")) {
+    const details = summary.parentElement as HTMLDetailsElement;
+    if (open.has(summary.textContent ?? "")) details.open = true;
   }
 }

@@ -27,8 +27,10 @@ export function choices(curves: Curve[]): [Choice, Choice] {
   sizes.sort((a, b) => a - b);
   const typical = sizes[sizes.length >> 1] ?? 1;
   const largest = sizes[sizes.length - 1] ?? 1;
-  const curved: Choice = { kind: positive ? "log" : "asinh", threshold: typical };
-  const linear: Choice = { kind: "linear", threshold: typical };
+  // A power of ten, because the axis is labelled at the threshold's multiples by powers of ten.
+  const threshold = 10 ** Math.floor(Math.log10(typical));
+  const curved: Choice = { kind: positive ? "log" : "asinh", threshold };
+  const linear: Choice = { kind: "linear", threshold };
   return largest > FLAT * typical ? [curved, linear] : [linear, curved];
 }
 

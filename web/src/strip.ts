@@ -2,11 +2,13 @@
 
 import type uPlot from "uplot";
 import { num } from "./columns";
+import type { Band } from "./compare_spread";
+import { reachOf, spread } from "./compare_spread";
 import type { Curve } from "./curve";
 import { isThinned, nearest } from "./curve";
 import { h, replace } from "./dom";
 import { flags, laneHeight } from "./flags";
-import { exact, span, step as stepText, value } from "./format";
+import { exact, place, span, value } from "./format";
 import type { Link } from "./link";
 import { beneath, notFinite } from "./marks";
 import type { Finding } from "./payload";
@@ -26,6 +28,10 @@ export interface StripModel {
   /** Findings that rest on what this strip shows, with their positions in the run's list. */
   findings: { finding: Finding; at: number }[];
   resumes: number[];
+  /** Bands around lines that stand for several, and where settings part. */
+  spread?: { bands: Band[]; parting: number | null };
+  /** What a comparison says of the strip. */
+  note?: HTMLElement | null;
 }
 
 export interface StripContext {
@@ -35,6 +41,8 @@ export interface StripContext {
   select: (finding: number) => void;
   /** Opens what is known of a metric, beside the element that asked. */
   explain: (curve: Curve, beside: HTMLElement) => void;
+  /** Called when a strip is drawn for the first time. */
+  seen?: (strip: Strip) => void;
 }
 
 const HEIGHT = 92;
@@ -48,15 +56,18 @@ export class Strip {
   private readonly scales: [Choice, Choice];
   private scale: Choice;
   private u: uPlot | null = null;
+  /** The curves as they are drawn: the model's, or finer ones of the range that is shown. */
+  private curves: Curve[];
   /** Where the mouse went down, to tell a click from a drag. */
   private pressed = 0;
   private readonly ends: (() => void)[];
 
   constructor(
-    private readonly model: StripModel,
+    private model: StripModel,
     private readonly context: StripContext,
     private readonly steps: boolean,
   ) {
+    this.curves = model.curves;
     this.scales = choices(model.curves);
     this.scale = this.scales[0];
     this.plot = h("div", {
@@ -85,14 +96,15 @@ export class Strip {
     const width = this.chart.clientWidth;
     if (!width) return;
     this.u?.destroy();
-    this.u = plot(this.model.curves, {
+    this.u = plot(this.curves, {
       width,
       height: HEIGHT,
       lane: laneHeight(this.model.findings.length),
       scale: this.scale,
+      reach: this.model.spread ? reachOf(this.model.spread.bands) : null,
       smoothing: this.context.smoothing(),
       steps: this.steps,
-      beneath: (u) =>
+      beneath: (u) => {
         beneath(u, {
           band: this.model.band,
           findings: this.model.findings.map((f) => ({
@@ -100,9 +112,11 @@ export class Strip {
             selected: f.at === this.context.selected(),
           })),
           resumes: this.model.resumes,
-        }),
+        });
+        if (this.model.spread) spread(u, this.model.spread.bands, this.model.spread.parting);
+      },
       above: (u) => {
-        notFinite(u, this.model.curves);
+        notFinite(u, this.curves);
         flags(u, this.chart, this.model.findings, this.context);
       },
       moved: (step) => this.context.link.look(step === null ? null : this.logged(step)),
@@ -120,8 +134,36 @@ export class Strip {
     return fullHeight({ height: HEIGHT, lane: laneHeight(this.model.findings.length), steps: this.steps });
   }
 
+  /** The curves that are named beside the chart; others stand behind them. */
+  private get listed(): Curve[] {
+    return this.curves.filter((c) => c.weight !== "member");
+  }
+
   get drawn(): boolean {
     return this.u !== null;
+  }
+
+  /** What it shows: the model, as the page carries it. */
+  get shows(): StripModel {
+    return this.model;
+  }
+
+  /** Draw these curves of the model's for the time being; null for the model's own. */
+  refine(curves: Curve[] | null): void {
+    if (curves === null && this.curves === this.model.curves) return;
+    this.curves = curves ?? this.model.curves;
+    if (this.u) this.draw();
+  }
+
+  /** Show newer data of the same curves. */
+  update(model: StripModel): void {
+    this.model = model;
+    this.curves = model.curves;
+    this.chart.style.height = `${this.height}px`;
+    this.plot.setAttribute("aria-label", this.summary());
+    this.plot.setAttribute("aria-valuemax", String(this.context.link.whole[1]));
+    if (this.u) this.draw();
+    this.look();
   }
 
   resize(): void {
@@ -141,7 +183,7 @@ export class Strip {
 
   private gutter(): HTMLElement {
     const { model } = this;
-    const first = model.curves[0];
+    const first = this.listed[0];
     const info = h(
       "button",
       {
@@ -162,7 +204,7 @@ export class Strip {
       },
       scaleName(this.scale),
     );
-    const lines = model.curves.map((c) => {
+    const lines = this.listed.map((c) => {
       const readout = h("output", { class: "readout" });
       this.readouts.push(readout);
       return h(
@@ -187,6 +229,7 @@ export class Strip {
       { class: "gutter" },
       h("div", { class: "gutter-head" }, h("h4", {}, model.title), info),
       h("ul", { class: "lines" }, ...lines),
+      model.note,
       h("div", { class: "gutter-foot" }, h("span", { class: "unit" }, unitText(model)), scale),
     );
   }
@@ -206,28 +249,28 @@ export class Strip {
   private look(): void {
     const { at } = this.context.link;
     const said: string[] = [];
-    for (const [i, c] of this.model.curves.entries()) {
+    for (const [i, c] of this.listed.entries()) {
       const position = at === null ? c.xs.length - 1 : nearest(c, at);
       const y = c.ys[position];
       const readout = this.readouts[i];
       if (readout) {
         readout.textContent = value(y);
         readout.title =
-          y === undefined ? "" : `${exact(y)} · ${t("step {step}", { step: stepText(c.xs[position] ?? NaN) })}`;
+          y === undefined ? "" : `${exact(y)} · ${place(c.xs[position] ?? NaN, this.context.link.axis)}`;
         readout.classList.toggle("broken", y !== undefined && !Number.isFinite(y));
       }
-      said.push(`${c.metric} ${value(y)}`);
+      said.push(`${c.label} ${value(y)}`);
     }
     if (this.u) this.u.setCursor({ left: at === null ? -10 : this.u.valToPos(at, "x"), top: 0 }, false);
     if (document.activeElement === this.plot && at !== null) {
       this.plot.setAttribute("aria-valuenow", String(at));
-      this.plot.setAttribute("aria-valuetext", `${t("step {step}", { step: stepText(at) })}: ${said.join(", ")}`);
+      this.plot.setAttribute("aria-valuetext", `${place(at, this.context.link.axis)}: ${said.join(", ")}`);
     }
   }
 
   /** The logged step nearest to a place on the axis. */
   private logged(step: number): number {
-    const steps = this.model.curves.flatMap((c) => c.xs[nearest(c, step)] ?? []);
+    const steps = this.listed.flatMap((c) => c.xs[nearest(c, step)] ?? []);
     return steps.reduce((best, s) => (Math.abs(s - step) < Math.abs(best - step) ? s : best), steps[0] ?? step);
   }
 
@@ -244,7 +287,7 @@ export class Strip {
 
   private key(event: KeyboardEvent): void {
     const { link } = this.context;
-    const curve = this.model.curves[0];
+    const curve = this.listed[0];
     const moves: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, PageDown: -20, PageUp: 20 };
     const by = moves[event.key];
     if (curve && by !== undefined) {
@@ -261,7 +304,7 @@ export class Strip {
 
   /** What a screen reader says of the chart. */
   private summary(): string {
-    const lines = this.model.curves.map((c) => {
+    const lines = this.listed.map((c) => {
       const { facts } = c;
       const parts = [
         facts.first === undefined
@@ -273,7 +316,7 @@ export class Strip {
         facts.nan ? t("{n} NaN", { n: facts.nan }) : "",
         isThinned(c) ? t("drawn from {n} values", { n: facts.n }) : "",
       ];
-      return `${c.metric}: ${parts.filter(Boolean).join(", ")}`;
+      return `${c.label}: ${parts.filter(Boolean).join(", ")}`;
     });
     const found = this.model.findings.map(
       (f) => `${f.finding.detector} ${span(num(f.finding.first_step), num(f.finding.last_step))}`,

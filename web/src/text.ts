@@ -10,6 +10,11 @@ export function speak(language: string, known?: Record<string, Record<string, st
   document.documentElement.lang = language === "zh" ? "zh-CN" : language;
 }
 
+/** Further translations, of texts that came later. */
+export function know(further: Record<string, Record<string, string>>): void {
+  for (const [code, more] of Object.entries(further)) texts[code] = { ...texts[code], ...more };
+}
+
 export function language(): string {
   return spoken;
 }

@@ -1,7 +1,7 @@
 // The bar that stays in view: the step looked at, the zoom, smoothing, language, theme.
 
 import { h } from "./dom";
-import { span, step } from "./format";
+import { place, span } from "./format";
 import type { Link } from "./link";
 import type { Level } from "./smooth";
 import { language, t } from "./text";
@@ -10,8 +10,8 @@ import { choice, choose } from "./theme";
 
 export interface ToolbarContext {
   link: Link;
-  smoothing: Level;
-  smooth: (level: Level) => void;
+  /** How the lines of the page can be drawn. */
+  lines: HTMLElement;
   languages: Record<string, string>;
   speak: (code: string) => void;
 }
@@ -23,7 +23,7 @@ export function toolbar(context: ToolbarContext): { root: HTMLElement; destroy: 
   const reset = h("button", { type: "button", class: "reset", click: () => link.zoom(null) }, t("All steps"));
   const look = (): void => {
     at.textContent =
-      link.at === null ? span(...link.shown) : t("step {step}", { step: step(Number(link.at.toPrecision(7))) });
+      link.at === null ? span(...link.shown, link.axis) : place(Number(link.at.toPrecision(7)), link.axis);
   };
   const zoom = (): void => {
     reset.hidden = link.range === null;
@@ -31,11 +31,6 @@ export function toolbar(context: ToolbarContext): { root: HTMLElement; destroy: 
   };
   const ends = [link.onLook(look), link.onZoom(zoom)];
   zoom();
-  const levels: [Level, string][] = [
-    ["off", t("off")],
-    ["light", t("light")],
-    ["strong", t("strong")],
-  ];
   const themes: [Choice, string][] = [
     ["auto", t("as the system")],
     ["light", t("light theme")],
@@ -47,14 +42,24 @@ export function toolbar(context: ToolbarContext): { root: HTMLElement; destroy: 
     at,
     reset,
     h("span", { class: "keys" }, t("drag: zoom · double click: all · ← → + −: keys")),
-    picker(t("Smoothing"), levels, context.smoothing, (v) => context.smooth(v)),
+    context.lines,
     picker(t("Theme"), themes, choice(), (v) => choose(v)),
     picker(t("Language"), Object.entries(context.languages), language(), (v) => context.speak(v)),
   );
   return { root, destroy: () => ends.forEach((end) => end()) };
 }
 
-function picker<T extends string>(
+/** How strongly lines are smoothed. */
+export function smoothing(now: Level, chosen: (level: Level) => void): HTMLElement {
+  const levels: [Level, string][] = [
+    ["off", t("off")],
+    ["light", t("light")],
+    ["strong", t("strong")],
+  ];
+  return picker(t("Smoothing"), levels, now, chosen);
+}
+
+export function picker<T extends string>(
   name: string,
   options: [T, string][],
   now: T,

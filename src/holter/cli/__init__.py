@@ -9,14 +9,41 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from holter import __version__
 from holter.errors import HolterError
+from holter.language import LANGUAGES, choose, speak, spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 UNREADABLE = 2
 """Exit code when a log could not be read or the command was used wrongly."""
+
+
+Command = TypeVar("Command", bound="Callable[..., Any]")
+
+
+def language_option(command: Command) -> Command:
+    """Give a command the option ``--lang``: obeyed before anything else is looked at, and until the command ends."""
+    return click.option(
+        "--lang",
+        metavar=f"[{'|'.join(LANGUAGES)}]",
+        is_eager=True,
+        expose_value=False,
+        callback=_speak,
+        help="Language.  [default: HOLTER_LANG, else the locale's]",
+    )(command)
+
+
+def _speak(ctx: click.Context, _: click.Parameter, asked: str | None) -> None:
+    if not ctx.resilient_parsing:
+        ctx.call_on_close(partial(speak, spoken()))
+        speak(choose(asked))
 
 
 class _Commands(click.Group):

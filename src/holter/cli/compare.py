@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli import language_option
 from holter.errors import HolterError
+from holter.language import text
+from holter.reports.output import STANDARD, write
 from holter.settings import find_settings, read_settings
 
 if TYPE_CHECKING:
@@ -16,6 +20,10 @@ if TYPE_CHECKING:
     from holter.compare import Comparison
     from holter.readers.base import Skipped
 
+FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
+"""Formats by the end of the output's name."""
+PAGE = "holter-compare.html"
+"""Where a page goes when nothing is said."""
 FOUND = 1
 """Exit code when something is worse than in the baseline and ``--fail-on regression`` is given."""
 
@@ -63,9 +71,19 @@ FOUND = 1
 @click.option("--dialect", "speaks", metavar="NAME", help="Which framework wrote the logs, where they cannot tell.")
 @click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people, or for scripts."
+    "-o",
+    "--output",
+    metavar="FILE",
+    help=f"Where to write; - for standard output.  [default: {PAGE} for a page, else standard output]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", *dict.fromkeys(FORMATS.values())]),
+    help="For people, as a page, for pull requests, or for scripts.  [default: by the output's name, else text]",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Every signal and setting, not only the first.")
+@language_option
 def command(
     runs: tuple[str, ...],
     baseline: tuple[str, ...],
@@ -75,7 +93,8 @@ def command(
     margin: float,
     speaks: str | None,
     config: Path | None,
-    form: str,
+    output: str | None,
+    form: str | None,
     verbose: bool,  # noqa: FBT001 - click passes flags by name
 ) -> None:
     r"""Hold RUNs against each other.
@@ -85,21 +104,21 @@ def command(
 
     \b
     holter compare runs/beta-0.04 runs/beta-0.0
-    holter compare sweep/
+    holter compare sweep/ -o sweep.html
     holter compare --baseline main/ branch/ --fail-on regression
     """
     from holter.compare import compare
     from holter.runs.load import load
 
     if not runs:
-        raise click.UsageError("give the runs to compare, or a folder that holds several")
+        raise click.UsageError(text("give the runs to compare, or a folder that holds several"))
+    form = form or (FORMATS.get(Path(output).suffix.lower()) if output else None) or "text"
     settings = read_settings(config) if config else find_settings(Path.cwd())
     loaded = load(runs, speaks=speaks)
     held = load(baseline, speaks=speaks) if baseline else None
     if held is None and len(loaded.runs) < 2:
-        raise HolterError(
-            f"there is only one run to compare: {loaded.runs[0].name}. Give a second one, or --baseline LOG."
-        )
+        says = text("there is only one run to compare: {run}. Give a second one, or --baseline LOG.")
+        raise HolterError(says.format(run=loaded.runs[0].name))
     comparison = compare(
         loaded.runs,
         axis=axis,
@@ -108,20 +127,42 @@ def command(
         margin=margin,
         settings=settings,
     )
-    _print(comparison, [*(held.refused if held else ()), *loaded.refused], form, verbose=verbose)
+    refused = [*(held.refused if held else ()), *loaded.refused]
+    if form == "text" and output in (None, STANDARD):
+        _print(comparison, refused, verbose=verbose)
+    else:
+        write(_made(form, comparison, refused, verbose=verbose), output or (PAGE if form == "html" else STANDARD))
     raise SystemExit(FOUND if fail_on == "regression" and comparison.regressions else 0)
 
 
-def _print(comparison: Comparison, refused: Sequence[Skipped], form: str, *, verbose: bool) -> None:
-    if form == "json":
-        import orjson
-
-        from holter.reports.comparison_json import compare as contract
-
-        click.echo(orjson.dumps(contract(comparison, refused), option=orjson.OPT_INDENT_2))
-        return
+def _print(comparison: Comparison, refused: Sequence[Skipped], *, verbose: bool) -> None:
     from rich.console import Console
 
     from holter.reports.comparison import print_comparison
 
     print_comparison(Console(highlight=False), comparison, refused, verbose=verbose)
+
+
+def _made(form: str, comparison: Comparison, refused: Sequence[Skipped], *, verbose: bool) -> str:
+    if form == "html":
+        from holter.reports.html.compare_page import page
+
+        return page(comparison, refused)
+    if form == "markdown":
+        from holter.reports.comparison_markdown import markdown
+
+        return markdown(comparison, refused)
+    if form == "json":
+        import orjson
+
+        from holter.reports.comparison_json import compare as contract
+
+        said = contract(comparison, refused)
+        return orjson.dumps(said, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    from rich.console import Console
+
+    from holter.reports.comparison import print_comparison
+
+    with io.StringIO() as file:
+        print_comparison(Console(file=file, highlight=False, width=120), comparison, refused, verbose=verbose)
+        return file.getvalue()

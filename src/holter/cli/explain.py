@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli import language_option
+
 if TYPE_CHECKING:
     from holter.reports.pages import Page
 
@@ -25,6 +27,7 @@ WIDEST = 100
     default="text",
     help="For people (Markdown when piped), or for scripts and agents.",
 )
+@language_option
 def command(name: str | None, speaks: str | None, form: str) -> None:
     """Show what a metric, a detector, a framework or a file format is.
 

@@ -7,6 +7,9 @@ import sys
 
 import click
 
+from holter.cli import language_option
+from holter.language import text
+
 SCHEMA = "holter.list/1"
 KINDS = ("signals", "detectors", "readers", "dialects")
 COLUMN = 34
@@ -32,6 +35,7 @@ def _kind(ctx: click.Context, param: click.Parameter, value: str) -> str:
     default="text",
     help="For people, or for scripts and agents.",
 )
+@language_option
 def command(kind: str, form: str) -> None:
     """List all signals, detectors, readers or dialects, one line each."""
     from holter.reports.lookup import members
@@ -52,7 +56,9 @@ def _first(member: dict[str, str]) -> str:
 
 def _second(member: dict[str, str]) -> str:
     aside = member.get("unit") or member.get("versions") or ""
-    return f"{member['title']} ({aside})" if aside and aside != "1" else member["title"]
+    if not aside or aside == "1":
+        return member["title"]
+    return text("{title} ({aside})").format(title=member["title"], aside=text(aside))
 
 
 def aligned(rows: list[tuple[str, str]], width: int) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from holter.cli.check import chosen_settings, diagnosed
-from holter.errors import HolterError
 from holter.language import LANGUAGES, choose, speak, text
+from holter.reports.output import STANDARD, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,10 +71,10 @@ def command(
     speak(choose(lang))
     form = form or (FORMATS.get(Path(output).suffix.lower()) if output else None) or "html"
     if output is None:
-        output = PAGE if form == "html" else "-"
+        output = PAGE if form == "html" else STANDARD
     settings = chosen_settings(config, None, select, ignore, eval_size)
     diagnoses, refused = diagnosed(logs, settings, speaks)
-    _write(_made(form, diagnoses, refused), output)
+    write(_made(form, diagnoses, refused), output)
     for each in refused:
         click.echo(f"holter: {text('Not read: {what}').format(what=each)}", err=True)
 
@@ -95,16 +94,3 @@ def _made(form: str, diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped])
 
     said = json.check(diagnoses, refused) if form == "json" else sarif.log(diagnoses, refused)
     return orjson.dumps(said, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
-
-
-def _write(report: str, output: str) -> None:
-    if output == "-":
-        sys.stdout.buffer.write(report.encode("utf-8"))
-        return
-    try:
-        Path(output).write_text(report, encoding="utf-8")
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise HolterError(text("{file}: it cannot be written ({why}).").format(file=output, why=why)) from error
-    size = f"{len(report.encode()) / 1e6:.2f}"
-    click.echo(text("Wrote {file} ({size} MB).").format(file=output, size=size))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from holter.detectors.registry import all_detectors
 from holter.dialects.registry import ANY_SCORE, GENERIC, all_dialects, dialect, lineage, meaning
 from holter.errors import UnknownNameError
+from holter.language import text
 from holter.readers.registry import all_readers
 from holter.reports.pages import (
     Page,
@@ -23,7 +24,7 @@ from holter.reports.pages import (
 from holter.signals.catalog import catalog, concepts, find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from holter.dialects.registry import Meaning
 
@@ -51,7 +52,9 @@ def look_up(name: str) -> Page:
 def _with_namesakes(name: str, page: Page, *others: Page) -> Page:
     """The page, and where to find what else is called so; a signal's page shows its concept anyway."""
     said = [
-        f"`{name}` is also a {other.kind}, {other.title}: `holter explain {other.facts.get('key', other.name)}`."
+        text("`{name}` is also a {kind}, {title}: `holter explain {key}`.").format(
+            name=name, kind=text(other.kind), title=other.title, key=other.facts.get("key", other.name)
+        )
         for other in others
         if {page.kind, other.kind} - {"signal", "concept"}
     ]
@@ -69,10 +72,10 @@ def look_up_in(name: str, dialect_name: str) -> Page:
     if found is None:
         known = [readable(n) for table in lineage(spoken) for n in table.names]
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        hint = f" Did you mean {', '.join(near)}?" if near else ""
         raise UnknownNameError(
-            f"{spoken.title} has no metric {name!r} that Holter knows.{hint} "
-            f"`holter explain {spoken.name}` shows all its names."
+            text("{dialect} has no metric {name!r} that Holter knows.").format(dialect=spoken.title, name=name)
+            + _hint(near)
+            + text(" `holter explain {dialect}` shows all its names.").format(dialect=spoken.name)
         )
     return name_page(name, {spoken.name: found})
 
@@ -81,13 +84,14 @@ def members(kind: str) -> list[dict[str, str]]:
     """Everything of one kind (``signals``, ``detectors``, ``readers``, ``dialects``), one entry each."""
     if kind == "signals":
         return [
-            {"name": s.key, "title": s.title, "unit": str(s.unit), "concept": s.concept} for s in catalog().values()
+            {"name": s.key, "title": text(s.title), "unit": str(s.unit), "concept": s.concept}
+            for s in catalog().values()
         ]
     if kind == "detectors":
         pages = {d.code: detector_page(d) for d in all_detectors().values()}
         return [{"name": page.name, "title": page.title, "code": code} for code, page in pages.items()]
     if kind == "readers":
-        return [{"name": r.name, "title": r.title} for r in all_readers().values()]
+        return [{"name": r.name, "title": text(r.title)} for r in all_readers().values()]
     return [{"name": d.name, "title": d.title, "versions": d.spoken_by} for d in all_dialects().values()]
 
 
@@ -148,5 +152,12 @@ def _unknown(name: str) -> str:
     of = {n: kind for kind, known in reversed(kinds.items()) for n in known}
     near = difflib.get_close_matches(name, list(of), n=4, cutoff=0.65)
     near += [n for n in of if n not in near and len(name) > 2 and name.lower() in n.lower()][: max(0, 4 - len(near))]
-    hint = f" Did you mean {', '.join(f'{n} ({of[n]})' for n in near)}?" if near else ""
-    return f"Nothing is called {name!r}.{hint} `holter list signals` (or detectors, readers, dialects) shows them all."
+    return (
+        text("Nothing is called {name!r}.").format(name=name)
+        + _hint([text("{title} ({aside})").format(title=n, aside=text(of[n])) for n in near])
+        + text(" `holter list signals` (or detectors, readers, dialects) shows them all.")
+    )
+
+
+def _hint(near: Sequence[str]) -> str:
+    return text(" Did you mean {names}?").format(names=text(", ").join(near)) if near else ""

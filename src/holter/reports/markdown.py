@@ -32,8 +32,9 @@ def escaped(said: str) -> str:
     """Text as Markdown that shows it and does nothing else; one line."""
     out = re.sub(r"\s+", " ", safe(said.replace("\n", " ").replace("\r", " ").replace("\t", " "))).strip()
     entities = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", ":": "&#58;"}
-    out = re.sub(r"[&<>@]", lambda m: entities[m[0]], out)
+    # Entities come last: their number sign is no heading's.
     out = re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", out)
+    out = re.sub(r"[&<>@]", lambda m: entities[m[0]], out)
     # What begins a list or a heading does so only at the start of a line; an address is made by its colon or its dots.
     out = re.sub(r"^([+-]|\d+[.)])(?=\s|$)", r"\\\1", out)
     out = re.sub(r"(?i)\b(https?|ftp|mailto|xmpp|javascript):", lambda m: f"{m[1]}&#58;", out)

@@ -1,7 +1,7 @@
 """Pages about what Holter knows: a signal, a concept, a dialect, a detector, a reader.
 
 A page is a name, its facts and its Markdown. The terminal, the website and ``--format json`` show the same page, so that what
-is said of a metric is said once.
+is said of a metric is said once. Titles and Markdown are in the language spoken, facts are for scripts and stay in English.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from holter.detectors.measured import section as measured_section
 from holter.detectors.registry import all_detectors
 from holter.dialects.base import Fit
 from holter.dialects.registry import GENERIC, all_dialects, lineage, never
+from holter.language import text
 from holter.signals.base import Estimator, Reduction, Unit
 from holter.signals.catalog import catalog, concepts, find
 
@@ -113,13 +114,19 @@ def conversion(name: Name) -> str:
     return "" if scaled == "raw" else scaled
 
 
+def sections(page: str) -> list[tuple[str, str]]:
+    """Headings of the second level and what stands below them."""
+    parts = (part.partition("\n") for part in page.split("\n## ")[1:])
+    return [(title.strip(), body.strip()) for title, _, body in parts]
+
+
 def unit_words(unit: Unit) -> str:
-    """The unit as people read it; a plain number has none."""
+    """The unit as people read it, in English; a plain number has none."""
     return "no unit" if unit is Unit.NUMBER else str(unit)
 
 
 def value_range(signal: Signal) -> str:
-    """The values that make sense, in words."""
+    """The values that make sense, in English words."""
     low, high = signal.low, signal.high
     if math.isinf(low) and math.isinf(high):
         return "any number"
@@ -157,37 +164,41 @@ def signal_page(signal: Signal, asked: str = "") -> Page:
         "names": [{"dialect": d.name, **_name_facts(n)} for d, n in names],
         "sources": list(signal.sources),
     }
-    parts = [f"# {signal.title}", _identity(signal, asked), "## What it is", signal.what]
+    title = text(signal.title)
+    parts = [f"# {title}", _identity(signal, asked), f"## {text('What it is')}", text(signal.what)]
     if signal.formula:
         parts.append(f"```text\n{signal.formula}\n```")
     if signal.sign:
-        parts.append(signal.sign)
-    parts += ["## In a healthy run", signal.healthy]
+        parts.append(text(signal.sign))
+    parts += [f"## {text('In a healthy run')}", text(signal.healthy)]
     if signal.differs:
-        parts += ["## Documentation and code", signal.differs]
-    parts += _section("Look at beside it", [_link(catalog()[k]) for k in signal.moves_with if k in catalog()])
-    parts += _section("The same quantity, measured otherwise", [_link(s) for s in kin])
-    parts += _section("Detectors that look at it", [_detector_line(d) for d in detectors])
+        parts += [f"## {text('Documentation and code')}", text(signal.differs)]
+    parts += _section(text("Look at beside it"), [_link(catalog()[k]) for k in signal.moves_with if k in catalog()])
+    parts += _section(text("The same quantity, measured otherwise"), [_link(s) for s in kin])
+    parts += _section(text("Detectors that look at it"), [_detector_line(d) for d in detectors])
     parts += _section(
-        "What frameworks call it", [f"- {d.title}: `{readable(n)}`{_remarks(n, signal)}" for d, n in names]
+        text("What frameworks call it"),
+        [text("- {what}: {says}").format(what=d.title, says=f"`{readable(n)}`{_remarks(n, signal)}") for d, n in names],
     )
     parts += _legend(n for _, n in names)
-    parts += _section("Sources", [f"- {s}" for s in signal.sources])
-    return Page(kind="signal", name=asked or signal.key, title=signal.title, markdown=_joined(parts), facts=facts)
+    parts += _section(text("Sources"), [f"- {s}" for s in signal.sources])
+    return Page(kind="signal", name=asked or signal.key, title=title, markdown=_joined(parts), facts=facts)
 
 
 def concept_page(concept: str) -> Page:
     """The page of a concept that several signals measure."""
     known = concepts()[concept]
     detectors = _readers_of(concept)
-    title = known[0].title
-    parts = [
-        f"# {title}",
-        f"`{concept}` is measured by {len(known)} signals. Detectors take the first that a log holds, with its unit.",
-    ]
-    parts += _section("Signals", [f"- `{s.key}` ({unit_words(s.unit)}): {s.what}" for s in known])
-    parts += _section("Detectors that look at it", [_detector_line(d) for d in detectors])
-    parts.append(f"`holter explain {known[0].key}` says more of one of them.")
+    title = text(known[0].title)
+    measured = text(
+        "`{concept}` is measured by {n} signals. Detectors take the first that a log holds, with its unit."
+    ).format(concept=concept, n=len(known))
+    parts = [f"# {title}", measured]
+    parts += _section(
+        text("Signals"), [text("- {what}: {says}").format(what=_named(s), says=text(s.what)) for s in known]
+    )
+    parts += _section(text("Detectors that look at it"), [_detector_line(d) for d in detectors])
+    parts.append(text("`holter explain {key}` says more of one of them.").format(key=known[0].key))
     facts = {"concept": concept, "signals": [s.key for s in known], "detectors": [d.name for d in detectors]}
     return Page(kind="concept", name=concept, title=title, markdown=_joined(parts), facts=facts)
 
@@ -198,13 +209,14 @@ def name_page(raw: str, meanings: Mapping[str, Meaning]) -> Page:
     lines, facts = [], []
     for name, found in meanings.items():
         looked_up = find(found.key)
-        title = looked_up[0].title if looked_up else found.key
+        title = text(looked_up[0].title) if looked_up else found.key
         remarks = _remarks(found.name, looked_up[0] if looked_up else None)
-        lines.append(f"- {all_dialects()[name].title}: `{found.full_key}`, {title}{remarks}")
+        says = text("{key}, {title}").format(key=f"`{found.full_key}`", title=title) + remarks
+        lines.append(text("- {what}: {says}").format(what=all_dialects()[name].title, says=says))
         facts.append({"dialect": name, "key": found.full_key, **_name_facts(found.name)})
-    parts += ["What frameworks mean by it:", "\n".join(lines)]
+    parts += [text("What frameworks mean by it:"), "\n".join(lines)]
     keys = dict.fromkeys(found.key for found in meanings.values())
-    parts += [f"`holter explain {key}` says what it is, and what is healthy." for key in keys]
+    parts += [text("`holter explain {key}` says what it is, and what is healthy.").format(key=key) for key in keys]
     return Page(kind="name", name=raw, title=raw, markdown=_joined(parts), facts={"meanings": facts})
 
 
@@ -215,21 +227,24 @@ def dialect_page(spoken: Dialect) -> Page:
         f"# {spoken.title}",
         "\n".join(
             [
-                f"- dialect: `{spoken.name}`",
-                f"- checked against: {spoken.spoken_by or 'no particular version'}",
-                f"- one step: {spoken.axis}",
-                f"- a null: {'a NaN' if spoken.null == 'nan' else 'not computed in that row'}",
+                text("- dialect: {name}").format(name=f"`{spoken.name}`"),
+                text("- checked against: {version}").format(version=spoken.spoken_by or text("no particular version")),
+                text("- one step: {axis}").format(axis=text(spoken.axis)),
+                text("- a null: {meaning}").format(
+                    meaning=text("a NaN") if spoken.null == "nan" else text("not computed in that row")
+                ),
             ]
         ),
     ]
     if spoken.note:
-        parts += ["## Traps", spoken.note]
+        parts += [f"## {text('Traps')}", text(spoken.note)]
     tables = list(lineage(spoken))
     for table in tables:
-        title = "What it logs" if table is spoken else f"What it shares with {table.title} (`{table.name}`)"
+        shared = text("What it shares with {title} (`{name}`)").format(title=table.title, name=table.name)
+        title = text("What it logs") if table is spoken else shared
         parts += _section(title, [_entry(n) for n in table.names])
     parts += _legend(n for table in tables for n in table.names)
-    parts += _section("What it never logs", [f"- {_concept_words(c)}" for c in absent])
+    parts += _section(text("What it never logs"), [f"- {_concept_words(c)}" for c in absent])
     facts = {
         "dialect": spoken.name,
         "versions": spoken.spoken_by,
@@ -252,15 +267,34 @@ def detector_page(detector: type[Detector]) -> Page:
         "uses": list(detector.uses),
         "measured": measurement()["detectors"].get(detector.name),
     }
-    markdown = _joined([detector.page().rstrip("\n"), measured_section(detector)])
-    return Page(kind="detector", name=detector.name, title=summary(detector), markdown=markdown, facts=facts)
+    markdown = _joined([_in_language(detector.page()), measured_section(detector)])
+    return Page(kind="detector", name=detector.name, title=text(summary(detector)), markdown=markdown, facts=facts)
 
 
 def reader_page(reader: Reader) -> Page:
     """The page of a reader: what its class and its module say of the format."""
+    title = text(reader.title)
+    parts = [f"# {title}", text("- reader: {name}").format(name=f"`{reader.name}`"), *map(text, described(reader))]
+    return Page(kind="reader", name=reader.name, title=title, markdown=_joined(parts))
+
+
+def described(reader: Reader) -> list[str]:
+    """What a reader's module and class say of the format, in English."""
     said = [inspect.getdoc(inspect.getmodule(type(reader))), type(reader).__doc__ and inspect.getdoc(type(reader))]
-    parts = [f"# {reader.title}", f"- reader: `{reader.name}`", *(text for text in said if text)]
-    return Page(kind="reader", name=reader.name, title=reader.title, markdown=_joined(parts))
+    return [each for each in said if each]
+
+
+def _in_language(page: str) -> str:
+    """A detector's page, each section in the language spoken where the catalogue holds it."""
+    title, said = page.split("\n## ", 1)[0].strip().split("\n\n", 1)
+    told = ((text(name), _table(body) if body.startswith("|") else text(body)) for name, body in sections(page))
+    return "\n\n".join([title, text(said), *(f"## {name}\n\n{body}" for name, body in told)])
+
+
+def _table(markdown: str) -> str:
+    """A table of Markdown, cell by cell in the language spoken."""
+    rows = (row.removeprefix("| ").removesuffix(" |").split(" | ") for row in markdown.split("\n"))
+    return "\n".join(f"| {' | '.join(map(text, cells))} |" if len(cells) > 1 else cells[0] for cells in rows)
 
 
 def _frameworks() -> list[Dialect]:
@@ -283,54 +317,61 @@ def _is(name: Name, signal: Signal) -> bool:
 
 
 def _identity(signal: Signal, asked: str) -> str:
-    lines = [f"- key: `{signal.key}`"]
+    key = text("- key: {key}").format(key=f"`{signal.key}`")
     if asked and asked != signal.key:
-        lines[0] += f", asked as `{asked}`"
-    lines += [
-        f"- concept: `{signal.concept}`",
-        f"- unit: {unit_words(signal.unit)}",
-        f"- range: {value_range(signal)}",
+        key += text(", asked as {name}").format(name=f"`{asked}`")
+    lines = [
+        key,
+        text("- concept: {concept}").format(concept=f"`{signal.concept}`"),
+        text("- unit: {unit}").format(unit=text(unit_words(signal.unit))),
+        text("- range: {range}").format(range=text(value_range(signal))),
     ]
     if signal.estimator is not None:
-        lines.append(f"- estimator: {ESTIMATORS[signal.estimator]}")
+        lines.append(text("- estimator: {estimator}").format(estimator=text(ESTIMATORS[signal.estimator])))
     if signal.reduction is not None:
-        lines.append(f"- one value: {REDUCTIONS[signal.reduction]}")
+        lines.append(text("- one value: {reduction}").format(reduction=text(REDUCTIONS[signal.reduction])))
     return "\n".join(lines)
 
 
 def _entry(name: Name) -> str:
     """One line of a dialect's page."""
     looked_up = find(re.sub(r"\{(\w+)\}", r"\1", name.key))
-    return f"- `{readable(name)}`: `{name.key}`{_remarks(name, looked_up[0] if looked_up else None)}"
+    says = f"`{name.key}`{_remarks(name, looked_up[0] if looked_up else None)}"
+    return text("- {what}: {says}").format(what=f"`{readable(name)}`", says=says)
 
 
 def _remarks(name: Name, signal: Signal | None) -> str:
     """How a table's entry differs from the plain case, in brackets, and its note."""
-    said = [f"value = {converted}"] if (converted := conversion(name)) else []
+    said = [text("value = {formula}").format(formula=converted)] if (converted := conversion(name)) else []
     if name.unit is not None and (signal is None or name.unit != signal.unit):
-        said.append(unit_words(name.unit))
+        said.append(text(unit_words(name.unit)))
     if name.estimator is not None and (signal is None or name.estimator != signal.estimator):
         said.append(str(name.estimator))
     if name.reduction is not None and (signal is None or name.reduction != signal.reduction):
-        said.append(REDUCTIONS[name.reduction])
+        said.append(text(REDUCTIONS[name.reduction]))
     if name.since or name.until:
         said.append(_versions(name.since, name.until))
     if name.fit is not Fit.EXACT:
-        said.append(str(name.fit))
-    return (f" ({'; '.join(said)})" if said else "") + (f". {name.note}" if name.note else "")
+        said.append(text(str(name.fit)))
+    aside = text(" ({remarks})").format(remarks=text("; ").join(said)) if said else ""
+    return aside + (text(". {note}").format(note=text(name.note)) if name.note else "")
 
 
 def _legend(names: Iterable[Name]) -> list[str]:
     """What the fits mean that a list of names mentions."""
     mentioned = {n.fit for n in names}
-    words = [f"*{fit}*: {meaning}." for fit, meaning in FITS.items() if fit in mentioned]
+    words = [
+        text("*{fit}*: {meaning}.").format(fit=text(str(fit)), meaning=text(meaning))
+        for fit, meaning in FITS.items()
+        if fit in mentioned
+    ]
     return [" ".join(words)] if words else []
 
 
 def _versions(since: str, until: str) -> str:
     if since and until:
         return f"{since} - {until}"
-    return f"from {since}" if since else f"up to {until}"
+    return text("from {version}").format(version=since) if since else text("up to {version}").format(version=until)
 
 
 def _name_facts(name: Name) -> dict[str, Any]:
@@ -356,15 +397,30 @@ def _text(value: object | None) -> str | None:
 
 def _concept_words(concept: str) -> str:
     known = concepts().get(concept)
-    return f"{known[0].phrase} (`{concept}`)" if known else concept
+    if not known:
+        return concept
+    return text("{title} ({aside})").format(title=_phrase(known[0]), aside=f"`{concept}`")
+
+
+def _phrase(signal: Signal) -> str:
+    """The title inside a sentence; only English has a lower case for it."""
+    said = text(signal.title)
+    return signal.phrase if said == signal.title else said
+
+
+def _named(signal: Signal) -> str:
+    """The key with its unit."""
+    return text("{title} ({aside})").format(title=f"`{signal.key}`", aside=text(unit_words(signal.unit)))
 
 
 def _link(signal: Signal) -> str:
-    return f"- `{signal.key}`: {signal.phrase} ({unit_words(signal.unit)})"
+    titled = text("{title} ({aside})").format(title=_phrase(signal), aside=text(unit_words(signal.unit)))
+    return text("- {what}: {says}").format(what=f"`{signal.key}`", says=titled)
 
 
 def _detector_line(detector: type[Detector]) -> str:
-    return f"- `{detector.name}` ({detector.code}): {summary(detector)}"
+    named = text("{title} ({aside})").format(title=f"`{detector.name}`", aside=detector.code)
+    return text("- {what}: {says}").format(what=named, says=text(summary(detector)))
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:

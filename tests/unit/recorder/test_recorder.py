@@ -280,3 +280,17 @@ def test_a_row_begun_before_a_checkpoint_is_ended_after_it():
 def test_a_state_of_a_later_version_is_refused():
     with pytest.raises(RecordError, match="'kl' was recorded as median, which is none of mean"):
         Recorder().restore({"kl": ("median", (1.0,))})
+
+
+def test_completions_that_wait_survive_a_checkpoint():
+    first, second = Recorder(), Recorder()
+    first.record_samples({"prompt": ["a", "b"], "reward": torch.tensor([1.0, float("nan")]), "ended": [True, False]})
+    state = first.samples_state()
+    second.record_samples({"prompt": ["not done"]})
+    second.restore_samples(state)
+    second.record_samples({"prompt": ["c"]})
+    rows = second.dump_samples(1)
+    assert [row["prompt"] for row in rows] == ["a", "b", "c"]
+    assert (rows[0]["reward"], rows[1]["ended"]) == (1.0, False)
+    assert math.isnan(rows[1]["reward"])
+    assert len(first.dump_samples(1)) == 2

@@ -66,3 +66,7 @@ def test_a_hostile_run_gives_the_same_structure_as_a_tame_one():
 
     for text in HOSTILE:
         assert tags(sick(name=text, metric=text)) == tags(sick(name="tame", metric="tame"))
+
+
+def test_a_mention_is_shown_and_mentions_nobody():
+    assert escaped("@team #7") == "&#64;team \\#7"

@@ -20,13 +20,13 @@ from holter.reports.html.payload import payload
 from holter.reports.safe_text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from holter.findings.diagnosis import Diagnosis
     from holter.readers.base import Skipped
 
 ASSETS = "assets"
-SCRIPT, STYLE, MESSAGES = "report.js", "report.css", "messages.json"
+REPORT, MESSAGES = "report", "messages.json"
 
 
 class MissingBundleError(HolterError, FileNotFoundError):
@@ -61,14 +61,25 @@ def page(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = ()) -> str
     Raises:
         MissingBundleError: When the front end was not built.
     """
-    script, style = asset(SCRIPT), asset(STYLE)
-    said = {
-        **payload(diagnoses),
-        "refused": [str(r) for r in refused],
-        "language": spoken(),
-        "languages": dict(LANGUAGES),
-    }
-    said["texts"] = texts(said)
+    title = ", ".join(safe(d.run.name) for d in diagnoses[:3]) + (" …" if len(diagnoses) > 3 else "")
+    said = {**payload(diagnoses), "refused": [str(r) for r in refused]}
+    return document(REPORT, said, title, _without_script(diagnoses))
+
+
+def document(name: str, said: Mapping[str, Any], title: str, without_script: str) -> str:
+    """One HTML file that holds a page of the front end and its payload.
+
+    Args:
+        name: Which page; a script and a style sheet of that name.
+        said: The payload; what the page says in every language is added to it.
+        title: Title of the window.
+        without_script: Markup that is shown where scripts do not run.
+
+    Raises:
+        MissingBundleError: When the front end was not built.
+    """
+    script, style = asset(f"{name}.js"), asset(f"{name}.css")
+    whole = {**said, "language": spoken(), "languages": dict(LANGUAGES), "texts": texts(said)}
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -78,7 +89,6 @@ def page(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = ()) -> str
             "form-action 'none'",
         ]
     )
-    title = ", ".join(safe(d.run.name) for d in diagnoses[:3]) + (" …" if len(diagnoses) > 3 else "")
     return f"""<!doctype html>
 <html lang="{spoken()}">
 <head>
@@ -90,8 +100,8 @@ def page(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = ()) -> str
 <style>{style}</style>
 </head>
 <body>
-<noscript>{_without_script(diagnoses)}</noscript>
-<script type="application/json" id="holter-data">{embedded(said)}</script>
+<noscript>{without_script}</noscript>
+<script type="application/json" id="holter-data">{embedded(whole)}</script>
 <script>{script}</script>
 </body>
 </html>

@@ -60,7 +60,9 @@ def payload(diagnoses: Sequence[Diagnosis], *, most: int = MOST) -> dict[str, An
     runs = []
     for diagnosis in diagnoses:
         runs.append(run_payload(diagnosis, most=most))
-        signals.update({s.signal.key: _signal(s.signal) for s in diagnosis.run.series.values() if s.concept != "axis"})
+        signals.update(
+            {s.signal.key: signal_page(s.signal) for s in diagnosis.run.series.values() if s.concept != "axis"}
+        )
         detectors.update(_detectors(diagnosis))
     return {
         "schema": SCHEMA,
@@ -74,7 +76,7 @@ def payload(diagnoses: Sequence[Diagnosis], *, most: int = MOST) -> dict[str, An
 def run_payload(diagnosis: Diagnosis, *, most: int = MOST) -> dict[str, Any]:
     """One run: its head, its curves, what was found, what it was made with."""
     run = diagnosis.run
-    axes = _Axes()
+    axes = Axes()
     drawn = strips(run)
     drawn_series = [s for strip in drawn for s in strip.series]
     position = {id(s): i for i, s in enumerate(drawn_series)}
@@ -165,7 +167,7 @@ def made_with(run: Run) -> dict[str, str]:
 
 
 @dataclass(slots=True)
-class _Axes:
+class Axes:
     """Columns of steps, each once however many series lie over it."""
 
     columns: list[dict[str, Any]]
@@ -183,10 +185,16 @@ class _Axes:
         return self.known[key]
 
 
-def _line(
-    metric: str, steps: NDArray[np.float64], values: NDArray[np.float64], axes: _Axes, most: int
-) -> dict[str, Any]:
-    """What is drawn of a series, and what all of its values come to."""
+def line(metric: str, steps: NDArray[np.float64], values: NDArray[np.float64], axes: Axes, most: int) -> dict[str, Any]:
+    """What is drawn of a series, and what all of its values come to.
+
+    Args:
+        metric: Name as the log writes it.
+        steps: Where each value lies on the axis. Shape ``(n,)``.
+        values: Shape ``(n,)``.
+        axes: Where the steps are kept.
+        most: Values to carry, roughly; more are thinned to their extremes.
+    """
     kept = thinned(values, most)
     at, medians = middles(values, most)
     return {
@@ -198,10 +206,10 @@ def _line(
     }
 
 
-def _column(run: Run, series: Series, axes: _Axes, most: int) -> dict[str, Any]:
+def _column(run: Run, series: Series, axes: Axes, most: int) -> dict[str, Any]:
     band = healthy_band(run, series)
     return {
-        **_line(series.metric, series.steps, series.values, axes, most),
+        **line(series.metric, series.steps, series.values, axes, most),
         "key": series.key,
         "signal": series.signal.key,
         "concept": series.concept,
@@ -214,10 +222,10 @@ def _column(run: Run, series: Series, axes: _Axes, most: int) -> dict[str, Any]:
     }
 
 
-def _unknown(run: Run, axes: _Axes, most: int) -> list[dict[str, Any]]:
+def _unknown(run: Run, axes: Axes, most: int) -> list[dict[str, Any]]:
     """Names that no dialect knows: drawn, never interpreted."""
     known = [u for u in run.unknown.values() if len(u.values)][:MOST_UNKNOWN]
-    return [_line(u.metric, run.steps[u.at], u.values, axes, most) for u in known]
+    return [line(u.metric, run.steps[u.at], u.values, axes, most) for u in known]
 
 
 def _facts(steps: NDArray[np.float64], values: NDArray[np.float64]) -> dict[str, Any]:
@@ -284,7 +292,7 @@ def _setting(value: object) -> str:
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
 
 
-def _signal(signal: Signal) -> dict[str, Any]:
+def signal_page(signal: Signal) -> dict[str, Any]:
     """What a tooltip says of a metric: the heart of its page."""
     told: Mapping[str, str] = {
         "what": signal.what,

@@ -1,0 +1,29 @@
+"""What is said of a run that was read and not judged: that, and nothing about its health."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holter.findings.diagnosis import Diagnosis, Verdict
+from holter.findings.finding import Confidence
+
+if TYPE_CHECKING:
+    from holter.runs.run import Run
+
+TITLE = "Not judged yet"
+TEXT = "The curves are there; the detectors are still at work on them, and the verdict follows by itself."
+
+
+def unjudged(run: Run, why: str = TEXT) -> Diagnosis:
+    """The diagnosis of a run that the detectors did not look at, or not yet."""
+    return Diagnosis(
+        run=run,
+        verdict=Verdict("cannot-tell", Confidence.CANNOT_TELL, TITLE, why),
+        phases=(),
+        findings=(),
+        stories=(),
+        unchecked=(),
+        ignored={},
+        advice=(),
+        last_good_step=None,
+    )

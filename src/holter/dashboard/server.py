@@ -1,0 +1,278 @@
+"""What the dashboard answers: a page, the list of runs, one run, a stretch of curves, completions, and what changes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import orjson
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from holter.dashboard import samples
+from holter.dashboard.pending import unjudged
+from holter.dashboard.safety import Guard
+from holter.dashboard.summary import summary
+from holter.language import LANGUAGES, spoken
+from holter.reports.html.columns import MOST, column, middles, thinned
+from holter.reports.html.page import texts
+from holter.reports.html.payload import payload
+from holter.reports.json import finite
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from starlette.datastructures import QueryParams
+    from starlette.requests import Request
+    from starlette.types import ASGIApp
+
+    from holter.dashboard.fleet import Entry, Fleet
+    from holter.findings.diagnosis import Diagnosis
+    from holter.runs.run import Run
+
+    Compute = Callable[[Fleet, Request], dict[str, Any]]
+    Endpoint = Callable[[Request], Awaitable[Response]]
+
+HEARTBEAT = 15.0
+"""Seconds after which a silent stream says that it is alive."""
+MOST_POINTS = 5000
+MOST_CURVES = 2000
+MOST_RUNS = 40
+"""Runs laid over each other in one page."""
+
+
+class _RefusedError(Exception):
+    """A request that cannot be answered; its text is the answer."""
+
+    def __init__(self, why: str, status: int = 400) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+def application(
+    fleet: Fleet,
+    assets: Mapping[str, tuple[str, bytes]],
+    *,
+    hosts: Collection[str],
+    token: str | None = None,
+    by_address: bool = False,
+) -> ASGIApp:
+    """The dashboard as an ASGI application.
+
+    Args:
+        fleet: The runs.
+        assets: Files of the front end by name: media type and bytes. ``index.html`` is the page.
+        hosts: Names under which it may be asked for.
+        token: What a browser must show; None for anybody.
+        by_address: Whether it may be asked for by any address in numbers.
+    """
+
+    def asset(request: Request) -> Response:
+        # Only names that the package holds are known, so no path of an address can lead anywhere.
+        name = request.path_params.get("name", "index.html")
+        if name not in assets:
+            return PlainTextResponse("There is no such page.", 404)
+        kind, content = assets[name]
+        return Response(content, media_type=kind)
+
+    def events(request: Request) -> Response:
+        return StreamingResponse(_events(fleet, request), media_type="text/event-stream")
+
+    language = spoken()
+
+    def words(_fleet: Fleet, _request: Request) -> dict[str, Any]:
+        return {"language": language, "languages": dict(LANGUAGES), "texts": texts({})}
+
+    routes = [
+        Route("/", asset),
+        Route("/run/{id}", asset),
+        Route("/overlay", asset),
+        Route("/assets/{name}", asset),
+        Route("/api/words", _answer(fleet, words)),
+        Route("/api/runs", _answer(fleet, _runs)),
+        Route("/api/page", _answer(fleet, _page)),
+        Route("/api/runs/{id}/samples", _answer(fleet, _samples)),
+        Route("/api/curves", _answer(fleet, _curves)),
+        Route("/api/events", events),
+    ]
+    return Guard(Starlette(routes=routes), hosts=hosts, token=token, by_address=by_address)
+
+
+def _answer(fleet: Fleet, compute: Compute) -> Endpoint:
+    """An endpoint that computes in a thread, so that a large run does not hold up the others."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            found = await run_in_threadpool(compute, fleet, request)
+        except _RefusedError as refused:
+            return PlainTextResponse(str(refused), refused.status)
+        return Response(orjson.dumps(found, default=str), media_type="application/json")
+
+    return endpoint
+
+
+def _runs(fleet: Fleet, request: Request) -> dict[str, Any]:
+    """Every run in a line; with ``?since=VERSION`` only the lines that changed since that answer."""
+    since = _float(request.query_params.get("since"), -1)
+    version, entries = fleet.version, fleet.entries()
+    return {
+        "version": version,
+        "root": fleet.root.name,
+        "ids": [e.id for e in entries],
+        "runs": [summary(e) for e in entries if e.since > since],
+        "refused": [{"file": r.file, "line": r.line, "why": r.why} for r in fleet.refused],
+    }
+
+
+def _page(fleet: Fleet, request: Request) -> dict[str, Any]:
+    """Some runs as the report's page shows them: ``?run=..&run=..&points=..``."""
+    query = request.query_params
+    ids = list(dict.fromkeys(query.getlist("run")))
+    if not 0 < len(ids) <= MOST_RUNS:
+        raise _RefusedError(f"Ask for one run or more, and for {MOST_RUNS} at most.")
+    version = fleet.version
+    entries = [_entry(fleet, id) for id in ids]
+    page = payload([_newest(e) for e in entries], most=_points(query, MOST))
+    for run, entry in zip(page["runs"], entries, strict=True):
+        run["name"] = entry.name
+    return {
+        "version": version,
+        "summaries": [summary(e) for e in entries],
+        "samples": [samples.has_samples(e.run) for e in entries],
+        "page": {**page, "refused": [], "language": spoken(), "languages": dict(LANGUAGES), "texts": texts(page)},
+    }
+
+
+def _newest(entry: Entry) -> Diagnosis:
+    """The newest rows, under what was said of the rows that were judged last."""
+    return unjudged(entry.run) if entry.diagnosis is None else replace(entry.diagnosis, run=entry.run)
+
+
+def _curves(fleet: Fleet, request: Request) -> dict[str, Any]:
+    """Stretches of curves, thinned to their extremes: ``?run=..&run=..&key=..&key=..&from=..&to=..&points=..``."""
+    query = request.query_params
+    first, last = _float(query.get("from"), -math.inf), _float(query.get("to"), math.inf)
+    points = _points(query, 1000)
+    runs, keys = query.getlist("run"), query.getlist("key")
+    if not runs or len(runs) * max(len(keys), 1) > MOST_CURVES:
+        raise _RefusedError(f"Ask for one run or more, and for {MOST_CURVES} curves at most.")
+    return {
+        "curves": [
+            {"run": id, "key": key, **_stretch(steps, values, points)}
+            for id in runs
+            for key, steps, values in _asked(_entry(fleet, id).run, keys, first, last)
+        ]
+    }
+
+
+def _asked(
+    run: Run, keys: Sequence[str], first: float, last: float
+) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+    """The stretches of curves from `first` to `last` and one value beyond at either end. Unknown names are keys too."""
+    for key in keys or run.series:
+        if (series := run.series.get(key)) is not None:
+            steps, values = series.steps, series.values
+        elif (unknown := run.unknown.get(key)) is not None:
+            steps, values = run.steps[unknown.at], unknown.values
+        else:
+            continue
+        low = max(int(np.searchsorted(steps, first)) - 1, 0)
+        high = int(np.searchsorted(steps, last, side="right")) + 1
+        yield key, steps[low:high], values[low:high]
+
+
+def _stretch(steps: NDArray[np.float64], values: NDArray[np.float64], points: int) -> dict[str, Any]:
+    kept = thinned(values, points)
+    at, medians = middles(values, points)
+    return {
+        "whole": len(kept) == len(values),
+        "steps": column(steps[kept]),
+        "values": column(values[kept]),
+        "middle": {"steps": column(steps[at]), "values": column(medians)} if len(at) else None,
+    }
+
+
+def _points(query: QueryParams, default: int) -> int:
+    return max(2, int(min(_float(query.get("points"), default), MOST_POINTS)))
+
+
+def _samples(fleet: Fleet, request: Request) -> dict[str, Any]:
+    query = request.query_params
+    group = query.get("group")
+    found = samples.page(
+        _entry(fleet, request.path_params["id"]).run,
+        samples.Wanted(
+            first=_float(query.get("from"), -math.inf),
+            last=_float(query.get("to"), math.inf),
+            group=_float(group, math.nan) if group else None,
+            least=_float(query.get("least"), -math.inf),
+            most=_float(query.get("most"), math.inf),
+            text=query.get("text", ""),
+        ),
+        begin=int(_float(query.get("begin"), 0)),
+        size=int(_float(query.get("size"), 50)),
+    )
+    rows = [
+        {
+            "step": finite(s.step),
+            "prompt": s.prompt,
+            "completion": s.completion,
+            "numbers": {k: None if v is None else finite(v) for k, v in s.numbers.items()},
+        }
+        for s in found.samples
+    ]
+    return {"rows": rows, "next": found.next}
+
+
+async def _events(fleet: Fleet, request: Request) -> AsyncIterator[bytes]:
+    """Server-sent events: the version whenever something changed. The page then asks for what it shows."""
+    changed, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def _tell() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop ended before the fleet did
+            loop.call_soon_threadsafe(changed.set)
+
+    stop = fleet.listen(_tell)
+    try:
+        sent = fleet.version
+        yield f"event: version\ndata: {sent}\n\n".encode()
+        while not fleet.closed and not await request.is_disconnected():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), HEARTBEAT)
+            changed.clear()
+            now = fleet.version
+            yield f"event: version\ndata: {now}\n\n".encode() if now != sent else b": alive\n\n"
+            sent = now
+    finally:
+        stop()
+
+
+def _entry(fleet: Fleet, id: str) -> Entry:
+    entry = fleet.get(id)
+    if entry is None:
+        raise _RefusedError("There is no such run.", 404)
+    return entry
+
+
+def _float(text: str | None, default: float) -> float:
+    """A number of the address.
+
+    Raises:
+        _RefusedError: When it is none.
+    """
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        raise _RefusedError("A number was expected in the address.") from None
+    if math.isnan(value):
+        raise _RefusedError("A number was expected in the address.")
+    return value

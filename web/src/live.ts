@@ -1,0 +1,62 @@
+// What changes on the server: a version by server-sent events. A lost connection is said and sought again.
+
+type Listener = (version: number) => void;
+
+/** Milliseconds before a stream that the browser gave up is opened anew. */
+const AGAIN = 3000;
+
+export class Live {
+  connected = true;
+  private source: EventSource | null = null;
+  private timer = 0;
+  private readonly listeners = new Set<Listener>();
+
+  constructor(private readonly changed: (connected: boolean) => void) {
+    this.open();
+  }
+
+  onVersion(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private open(): void {
+    this.source?.close();
+    const source = new EventSource("/api/events");
+    this.source = source;
+    source.addEventListener("version", (event) => {
+      this.tell(true);
+      for (const listener of this.listeners) listener(Number((event as MessageEvent<string>).data));
+    });
+    source.onopen = () => this.tell(true);
+    source.onerror = () => {
+      this.tell(false);
+      if (source.readyState !== EventSource.CLOSED) return;
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.open(), AGAIN);
+    };
+  }
+
+  private tell(connected: boolean): void {
+    if (connected === this.connected) return;
+    this.connected = connected;
+    this.changed(connected);
+  }
+}
+
+/** Runs a task, never twice at once; asked again under way, it runs once more afterwards. */
+export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let again = false;
+  const run = async (): Promise<void> => {
+    do {
+      again = false;
+      await task();
+    } while (again);
+  };
+  return () => {
+    if (running) again = true;
+    else running = run().finally(() => (running = null));
+    return running ?? Promise.resolve();
+  };
+}
