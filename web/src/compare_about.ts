@@ -22,13 +22,7 @@ export function about(payload: ComparePayload): HTMLElement {
         { class: "about-part" },
         h("p", {}, t("Grouped: {how}; --group-by says otherwise.", { how: told(payload.grouped) })),
         h("p", { class: "note" }, say(payload.method)),
-        ...payload.refused.map((r) =>
-          h(
-            "p",
-            { class: "note" },
-            t("Not read: {what}", { what: [r.file, r.line, r.why].filter((x) => x !== null).join(": ") }),
-          ),
-        ),
+        ...payload.refused.map((r) => h("p", { class: "note" }, t("Not read: {what}", { what: r }))),
       ),
       only.length
         ? h(

@@ -27,7 +27,7 @@ export type Reveal = (key: string, at: number | null) => void;
 
 /** Regressions that are read at once. */
 const MOST_WORSE = 6;
-const BAR = { width: 84, height: 14 };
+const BAR = { width: 72, height: 14 };
 
 /** What is worse in the second setting; null where nothing is. */
 export function worse(payload: ComparePayload, pair: Pair | undefined): HTMLElement | null {
@@ -126,12 +126,7 @@ function row(payload: ComparePayload, pair: Pair, d: Difference, reveal: Reveal)
       h("span", { class: "interval" }, interval(d)),
       at === null
         ? null
-        : h(
-            "span",
-            { class: "when", title: t("apart from {place}", { place: where(at) }) },
-            h("span", { class: "arrow", "aria-hidden": "true" }, "⟩ "),
-            where(at),
-          ),
+        : h("span", { class: "when", title: t("apart from {place}", { place: where(at) }) }, where(at)),
     ),
   );
 }

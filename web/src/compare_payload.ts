@@ -110,7 +110,7 @@ export interface ComparePayload {
   sweep: Sweep | null;
   only_in: Record<string, string[]>;
   axes: Column[];
-  refused: { file: string; line: number | null; why: string }[];
+  refused: string[];
   language: string;
   languages: Record<string, string>;
   texts: Record<string, Record<string, string>>;

@@ -112,7 +112,7 @@ function cell(i: Influence | undefined): HTMLElement {
     "td",
     {
       class: `number rho ${num(i.rho) > 0 ? "up" : "down"}${strength} ${i.stands ? "stands" : ""}`,
-      title: t("p {p}", { p: short(num(i.p)) }),
+      title: `p ${short(num(i.p))}`,
     },
     rho(i),
   );

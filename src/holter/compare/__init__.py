@@ -12,6 +12,7 @@ from holter.compare.curves import AXES, AxisError
 from holter.compare.direction import Better
 from holter.compare.effect import Basis, Effect, Level, Verdict
 from holter.compare.groups import BY, Group
+from holter.compare.sentence import Sentence
 
 __all__ = [
     "AXES",
@@ -27,6 +28,7 @@ __all__ = [
     "Level",
     "Pair",
     "Regression",
+    "Sentence",
     "Verdict",
     "compare",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from holter.compare.direction import Better
 from holter.compare.effect import Effect, Level, Verdict, effect, level
 from holter.compare.groups import Group, grouped
 from holter.compare.parting import Parting, parting
+from holter.compare.sentence import Sentence
 from holter.compare.settings_apart import Setting, apart
 from holter.compare.student import discovered
 from holter.compare.sweep import Sweep, sweep
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from holter.findings.finding import Finding
     from holter.runs.run import Run
 
+SCHEDULED = frozenset({"lr", "learning_rate"})
+"""Signals that are settings as well: what a setting did to them, and where they part, explains nothing."""
+ENDS_WORSE = "{metric} ends at {now} instead of {before}, beyond {noise}"
+NOT_FINITE = "{metric} holds {n} values that are no number"
+FOUND = "{detector} in {n} of {runs}: {title}"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
@@ -44,6 +50,7 @@ class Compared:
         outcome: Whether it says how good the policy is.
         aligned: The curves over the range that all runs cover. Rows are the runs of `Comparison.runs` that log it.
         rows: For each row of `aligned`, the index of its run.
+        ends: For each row of `aligned`, where its run ends; NaN where it logs no number there.
         levels: Where each setting ends, in the order of `Comparison.groups`; None where a setting does not log it.
     """
 
@@ -54,7 +61,13 @@ class Compared:
     outcome: bool
     aligned: Aligned
     rows: tuple[int, ...]
+    ends: tuple[float, ...]
     levels: tuple[Level | None, ...]
+
+    @property
+    def speed(self) -> bool:
+        """Whether it says how fast the machine is, and nothing of the policy."""
+        return self.unit == "s" or "/s" in self.unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +92,17 @@ class Regression:
     Attributes:
         group: Label of the setting that is worse.
         what: The signal's key, or the detector's name.
-        says: What is worse, in a sentence.
+        sentence: What is worse.
     """
 
     group: str
     what: str
-    says: str
+    sentence: Sentence
+
+    @property
+    def says(self) -> str:
+        """What is worse, in English."""
+        return str(self.sentence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +198,7 @@ def compare(
         diagnoses=diagnoses,
         signals=signals,
         pairs=(),
-        sweep=sweep(differing, _ends(logged, signals)),
+        sweep=sweep(differing, {key: _ends(s, len(ordered)) for key, s in signals.items() if key not in SCHEDULED}),
         only=_only(grouping.groups, logged),
     )
     return replace(out, pairs=tuple(_pair(out, second, margin) for second in range(1, len(out.groups))))
@@ -208,20 +226,16 @@ def _signals(groups: Sequence[Group], logged: Sequence[Mapping[str, Curve]]) -> 
             outcome=first.outcome,
             aligned=aligned,
             rows=tuple(rows),
+            ends=tuple(level([logged[r][key]], low, high).mean for r in rows),
             levels=tuple(level(each, low, high) if each else None for each in seeds),
         )
     return out
 
 
-def _ends(logged: Sequence[Mapping[str, Curve]], signals: Mapping[str, Compared]) -> dict[str, NDArray[np.float64]]:
-    """Each run's level at the end of the common range, by signal."""
-    out = {}
-    for key, signal in signals.items():
-        low, high = float(signal.aligned.edges[0]), float(signal.aligned.edges[-1])
-        ends = np.full(len(logged), np.nan)
-        for r in signal.rows:
-            ends[r] = level([logged[r][key]], low, high).mean
-        out[key] = ends
+def _ends(signal: Compared, runs: int) -> NDArray[np.float64]:
+    """Where each run of the comparison ends; NaN for those that do not log the signal. Shape ``(runs,)``."""
+    out = np.full(runs, np.nan)
+    out[list(signal.rows)] = signal.ends
     return out
 
 
@@ -263,8 +277,7 @@ def _surest_first(found: tuple[Compared, Effect, Parting | None]) -> tuple[bool,
     """What differs before what does not, the policy before its training, and the speed of the machine last."""
     signal, e, _ = found
     differs = e.verdict in (Verdict.HIGHER, Verdict.LOWER)
-    speed = signal.unit == "s" or "/s" in signal.unit
-    return (not differs, not signal.outcome, speed, e.p if not math.isnan(e.p) else 2.0, signal.key)
+    return (not differs, not signal.outcome, signal.speed, e.p if not math.isnan(e.p) else 2.0, signal.key)
 
 
 def _regressions(
@@ -279,24 +292,35 @@ def _regressions(
             continue
         worse = Verdict.LOWER if signal.better is Better.HIGHER else Verdict.HIGHER
         if each.effect.verdict is worse and abs(each.effect.difference) > margin * abs(a.mean):
-            said = f"{signal.metric} ends at {b.mean:.4g} instead of {a.mean:.4g}, beyond {each.effect.basis.phrase}"
-            out.append(Regression(label, each.key, said))
+            values = {"metric": signal.metric, "now": f"{b.mean:.4g}", "before": f"{a.mean:.4g}"}
+            out.append(Regression(label, each.key, Sentence(ENDS_WORSE, values, {"noise": each.effect.basis.phrase})))
         if b.not_finite and not a.not_finite:
-            out.append(Regression(label, each.key, f"{signal.metric} holds {b.not_finite} values that are no number"))
+            values = {"metric": signal.metric, "n": str(b.not_finite)}
+            out.append(Regression(label, each.key, Sentence(NOT_FINITE, values)))
     return out + _new_findings(comparison, second)
 
 
 def _new_findings(comparison: Comparison, second: int) -> list[Regression]:
-    """Active findings at warning or above that no run of the first setting has."""
+    """Active findings at warning or above that no run of the first setting has: the gravest first, then the earliest."""
     before = {f.detector for r in comparison.members(0) for f in _grave(comparison.diagnoses[r])}
     members = comparison.members(second)
-    now = Counter(d for r in members for d in {f.detector for f in _grave(comparison.diagnoses[r])})
-    titles = {f.detector: f.title for r in members for f in _grave(comparison.diagnoses[r])}
-    label = comparison.groups[second].label
+    new: dict[str, list[Finding]] = {}
+    for r in members:
+        of_run = {f.detector: f for f in _grave(comparison.diagnoses[r]) if f.detector not in before}
+        for detector, finding in of_run.items():
+            new.setdefault(detector, []).append(finding)
+    ordered = sorted(new, key=lambda d: (-max(f.severity for f in new[d]), min(f.first_step for f in new[d]), d))
     return [
-        Regression(label, detector, f"{detector} in {count} of {len(members)}: {titles[detector]}")
-        for detector, count in now.items()
-        if detector not in before
+        Regression(
+            comparison.groups[second].label,
+            detector,
+            Sentence(
+                FOUND,
+                {"detector": detector, "n": str(len(new[detector])), "runs": str(len(members))},
+                {"title": new[detector][-1].title},
+            ),
+        )
+        for detector in ordered
     ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.compare.band import averaged, mean, squares
 from holter.compare.student import critical
 from holter.detectors.statistics.noise import noise
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 LEAST = 3
 """Stretches in a row that must lie apart; one alone is an accident among forty."""
-
-AROUND = 2
-"""Stretches on either side over which the noise is averaged: a few seeds alone give it too roughly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ def parting(first: NDArray[np.int64], second: NDArray[np.int64], aligned: Aligne
     if int(known.sum()) < LEAST:
         return None
     a, b, edges = a[:, known], b[:, known], aligned.edges[:-1][known]
-    distance = _mean(b) - _mean(a)
+    distance = mean(b) - mean(a)
     error, df = _error(a, b)
     limit = critical(0.05, df)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -75,22 +73,8 @@ def _error(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.f
     """Standard error of the difference in each stretch, and its degrees of freedom."""
     seeds = len(a) + len(b) - 2
     if seeds:
-        squares = _squares(a) + _squares(b)
-        n = squares.size
-        window = np.asarray([squares[max(i - AROUND, 0) : i + AROUND + 1].mean() for i in range(n)])
-        return np.sqrt(window / seeds * (1 / len(a) + 1 / len(b))), float(seeds)
+        spread = averaged(squares(a) + squares(b)) / seeds
+        return np.sqrt(spread * (1 / len(a) + 1 / len(b))), float(seeds)
     both = [noise(x).sd for x in (a[0], b[0])]
     sd = [float(s[np.isfinite(s)][-1]) if np.isfinite(s).any() else math.inf for s in both]
     return np.full(a.shape[1], math.hypot(*sd)), math.inf
-
-
-def _squares(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum over seeds of the squared distance from their mean, in each stretch; 0 where there is one seed."""
-    out: NDArray[np.float64] = np.nansum((x - _mean(x)) ** 2, axis=0)
-    return out
-
-
-def _mean(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean over seeds in each stretch; every stretch has one at least."""
-    out: NDArray[np.float64] = np.nansum(x, axis=0) / np.isfinite(x).sum(axis=0)
-    return out

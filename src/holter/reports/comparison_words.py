@@ -96,7 +96,11 @@ def within(pair: Pair) -> bool:
 
 def first_to_part(comparison: Comparison, pair: Pair) -> Sentence | None:
     """Which signals part first: what comes first may be the cause of the rest. None where nothing parts."""
-    apart = [(d.parting.at, d.key) for d in pair.differences if d.parting is not None and d.key not in SCHEDULED]
+    apart = [
+        (d.parting.at, d.key)
+        for d in pair.differences
+        if d.parting is not None and d.key not in SCHEDULED and not comparison.signals[d.key].speed
+    ]
     if not apart:
         return None
     first = min(at for at, _ in apart)

@@ -48,6 +48,8 @@ from holter.runs.component_weights import held_out_components
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
 
@@ -97,9 +99,11 @@ class ComponentConflict(Detector):
             yield self._pattern(run, few, many=len(progress.series) >= FEW)
         alone = never_follows(every, parts, progress.series)
         parts = [s for s in parts if len(s) >= FEW]
+        spreads = {s.key: spread_or_less(s.values)[0] for s in parts}
         found: list[tuple[int, Finding]] = []
         for part in parts:
-            found += self._against(run, progress, part, [s for s in parts if s is not part])
+            others = {s.key: s for s in parts if s is not part}
+            found += self._against(run, progress, part, [(s, spreads[key]) for key, s in others.items()])
         found.sort(key=lambda item: item[0])
         if alone is not None and (not found or alone.raised < found[0][0]):
             yield self._one_alone(run, alone, watched=alone.low.metric in unpaid)
@@ -109,7 +113,9 @@ class ComponentConflict(Detector):
                 yield finding
                 until = len(run) if finding.active else int(np.searchsorted(run.steps, finding.last_step))
 
-    def _against(self, run: Run, progress: Progress, part: Series, others: list[Series]) -> list[tuple[int, Finding]]:
+    def _against(
+        self, run: Run, progress: Progress, part: Series, others: list[tuple[Series, NDArray[np.float64]]]
+    ) -> list[tuple[int, Finding]]:
         x = part.values
         block = trailing_mean(x, 3, least=3)
         best = np.nan_to_num(running_max(block, lag=3), neginf=0.0)
@@ -125,7 +131,7 @@ class ComponentConflict(Detector):
             early, now = np.asarray([part.at[max(began - 1, 0)]]), np.asarray([part.at[k]])
             if float(progress.z(early, now, WINDOW)[0]) < self.rise:
                 continue
-            risers = [s for s in others if self._rose(s, int(early[0]), int(now[0]))]
+            risers = [s for s, spread in others if self._rose(s, spread, int(early[0]), int(now[0]))]
             if not risers:
                 continue
             before, after = float(best[k]), float(np.median(x[max(began, k - 2) : k + 1]))
@@ -210,14 +216,13 @@ class ComponentConflict(Detector):
             ),
         )
 
-    def _rose(self, series: Series, early: int, now: int) -> bool:
+    def _rose(self, series: Series, spread: NDArray[np.float64], early: int, now: int) -> bool:
         a, b = np.maximum(series.upto(np.asarray([early, now])), 0).tolist()
         x = series.values
         first, second = x[max(0, a - WINDOW + 1) : a + 1], x[max(a + 1, b - WINDOW + 1) : b + 1]
         if len(second) < 3:
             return False
-        sd = float(spread_or_less(x[: b + 1])[0][-1])
-        se = sd * np.sqrt(1 / len(first) + 1 / len(second))
+        se = float(spread[b]) * np.sqrt(1 / len(first) + 1 / len(second))
         return bool(second.mean() - first.mean() > self.rise * se)
 
     def _spread(self, run: Run, part: Series) -> np.ndarray:

@@ -98,16 +98,21 @@ def _falls(run: Run, low: Series, high: Series, total: Series) -> Iterator[Lopsi
 
 def never_follows(parts: list[Series], paid: list[Series], total: Series) -> Lopsided | None:
     """A part that stays next to nothing while a paid one carries the whole gain of the reward, for `LEAST` rows and more."""
-    found = [case for low in parts for high in paid if high is not low for case in _stays(low, high, total)]
+    unpaid = [low for low in parts if len(low) >= LEAST and _hardly_paid(low.values).any()]
+    found = [case for low in unpaid for high in paid if high is not low for case in _stays(low, high, total)]
     return min(found, key=_order, default=None)
+
+
+def _hardly_paid(x: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Where a share of completions stands next to 0. A part that is exactly 0 throughout is dead-component's."""
+    with np.errstate(invalid="ignore"):
+        level: NDArray[np.bool_] = trailing_mean(x, LEVEL, least=LEVEL) < UNPAID
+    return level & _shares(x) & np.logical_or.accumulate(x > 0)
 
 
 def _stays(low: Series, high: Series, total: Series) -> Iterator[Lopsided]:
     x, y = low.values, on_rows(high, low.at)
-    if len(x) < LEAST:
-        return
-    # A part that is exactly 0 throughout is dead-component's.
-    flags = _shares(x) & _shares(y) & np.logical_or.accumulate(x > 0)
+    flags = _hardly_paid(x) & _shares(y)
     other = trailing_mean(y, LEVEL, least=LEVEL)
     paid = trailing_mean(on_rows(total, low.at), LEVEL, least=LEVEL)
     flags &= _alone(trailing_mean(x, LEVEL, least=LEVEL), other, paid)

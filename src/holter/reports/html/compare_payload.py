@@ -72,6 +72,7 @@ def payload(comparison: Comparison, refused: Sequence[Skipped]) -> dict[str, Any
         ],
         "sweep": None if comparison.sweep is None else {**said["sweep"], **_swept(comparison)},
         "axes": axes.columns,
+        "refused": [str(each) for each in refused],
     }
 
 
