@@ -1,6 +1,7 @@
 """A run that is stopped and resumed continues as if nothing had happened, in the middle of a generation too."""
 
 import copy
+import json
 
 import pytest
 import torch
@@ -28,6 +29,17 @@ def told(folder):
         }
         for row in reading.rows(folder)
     }
+
+
+def completions(folder):
+    """Completions of each step that was logged, in their order."""
+    rows = [
+        json.loads(x)
+        for s in reading.segments(folder)
+        if s.samples.exists()
+        for x in s.samples.read_text().splitlines()
+    ]
+    return [(row["step"], row["completion"]) for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -65,6 +77,7 @@ def test_a_resumed_run_continues_the_metrics_without_gap_or_repetition(grpo, tra
     second = grpo(model=copy.deepcopy(taught), rows=rows, **settings)
     trained(second, resume_from_checkpoint=str(tmp_path / "again" / f"checkpoint-{at}"))
     assert second.report.folder == first.report.folder
+    assert completions(second.report.folder) == completions(straight.report.folder)
     resumed = told(second.report.folder)
     assert list(resumed) == list(whole)
     for key, row in whole.items():

@@ -10,7 +10,7 @@ from transformers import TrainerCallback
 
 from holter import GRPOTrainer
 from holter.errors import SettingsError
-from holter.trainers.models import frozen_copy
+from holter.trainers.models import frozen_copy, without_dropout
 
 
 def test_trainers_are_offered_by_name_and_nothing_else_is():
@@ -242,3 +242,14 @@ def test_a_frozen_copy_shares_nothing(policy):
 def test_decoding_in_parts_gives_completions_for_all(grpo, trained):
     row = trained(grpo(decode_batch_size=3, max_steps=1))[0]
     assert row["sampling/sampling_logp_difference/max"] < 1e-4
+
+
+def test_dropout_is_switched_off_in_layers_and_in_functions():
+    from transformers import OPTConfig, OPTForCausalLM
+
+    sizes = {"hidden_size": 32, "word_embed_proj_dim": 32, "ffn_dim": 64, "num_attention_heads": 2}
+    model = OPTForCausalLM(OPTConfig(vocab_size=50, num_hidden_layers=2, dropout=0.5, attention_dropout=0.5, **sizes))
+    model.train()
+    ids = torch.arange(5, 15).unsqueeze(0)
+    without_dropout(model)
+    assert torch.equal(model(ids).logits, model(ids).logits)

@@ -204,7 +204,7 @@ class Recorder:
     def state(self) -> dict[str, tuple[str, tuple[float, ...]]]:
         """What was measured since the last row, for a checkpoint: kind and lanes of each metric. Looks at the device.
 
-        Each process keeps its own. Completions that were not logged are not kept.
+        Each process keeps its own. Completions that were not logged are in `samples_state`.
         """
         return self._window.state()
 
@@ -219,6 +219,14 @@ class Recorder:
             if kind not in fold.KINDS:
                 raise RecordError(f"{key!r} was recorded as {kind}, which is none of {', '.join(fold.KINDS)}")
             self._window.add(key, fold.KINDS[kind], *lanes)
+
+    def samples_state(self) -> str:
+        """Completions recorded since the last `dump_samples`, for a checkpoint. Each process keeps its own."""
+        return self._samples.state()
+
+    def restore_samples(self, state: str) -> None:
+        """Go on from what `samples_state` gave."""
+        self._samples.restore(state)
 
     def close(self) -> None:
         """Finish the run at every sink."""

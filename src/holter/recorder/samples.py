@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,19 @@ class SampleBuffer:
             plain = {n: numbers.pop(0) if hasattr(c, "detach") else c for n, c in columns.items()}
             rows.extend({n: column[i] for n, column in plain.items()} for i in range(size))
         return rows if self._limit is None else rows[max(0, len(rows) - self._limit) :]
+
+    def state(self) -> str:
+        """What waits, as text, for a checkpoint; nothing is forgotten. One look at the device."""
+        kept = deque(self._batches)
+        rows = self.take()
+        self._batches = kept
+        return json.dumps(rows, default=str)
+
+    def restore(self, state: str) -> None:
+        """Wait with what `state` gave."""
+        self._batches.clear()
+        for row in json.loads(state):
+            self.add({name: [value] for name, value in row.items()})
 
 
 def _looked_up(columns: list[Tensor]) -> list[list[float]]:

@@ -26,7 +26,8 @@ class KLCoefficient:
         Args:
             initial: The coefficient; it stays as it is without a target.
             target: KL to the reference that is aimed at, nats/sequence.
-            horizon: Episodes in which the coefficient changes by 20 % at most; larger is slower.
+            horizon: Episodes in which the coefficient changes by 20 % at most; larger is slower. An update changes it by no
+                more, also if it has more episodes.
         """
         self.value: Tensor | float = initial
         self.target, self.horizon = target, horizon
@@ -43,7 +44,8 @@ class KLCoefficient:
         if self.target is None:
             return
         error = (kl / self.target - 1).clamp(-MOST, MOST)
-        factor = 1 + error * episodes / self.horizon
+        # A batch larger than the horizon would otherwise make the factor negative, and a coefficient that pays for drift.
+        factor = 1 + error * min(1.0, episodes / self.horizon)
         self.value = self.value * torch.where(factor.isfinite(), factor, 1.0)
 
     def state(self) -> float:

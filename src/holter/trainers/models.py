@@ -198,13 +198,18 @@ def name_of(model: PreTrainedModel) -> str:
     return str(getattr(model.config, "_name_or_path", "")).rstrip("/").split("/")[-1] or type(model).__name__
 
 
+RATES = ("dropout", "attention_dropout", "activation_dropout", "hidden_dropout")
+"""Attributes of modules that apply dropout as a function."""
+
+
 def without_dropout(model: nn.Module) -> None:
-    """Set every dropout to zero."""
+    """Set every dropout to zero: the layers, and the rates that some models keep as numbers."""
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
-        elif isinstance(getattr(module, "attention_dropout", None), float):
-            module.attention_dropout = 0.0
+        for rate in RATES:
+            if isinstance(getattr(module, rate, None), float):
+                setattr(module, rate, 0.0)
 
 
 def _loading(args: OnPolicyConfig) -> dict[str, Any]:

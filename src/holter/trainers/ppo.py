@@ -38,6 +38,7 @@ from holter.trainers.models import load_reward_model
 from holter.trainers.ppo_config import PPOConfig
 from holter.trainers.ppo_measures import Judged, PPOMeasures, Seen
 from holter.trainers.prompts import GenerationBatches
+from holter.trainers.rollout import evaluating
 from holter.trainers.scoring import by_length, score, sequences
 from holter.trainers.token_prompts import TokenizedPromptTokenizer, with_prompts
 from holter.trainers.value_model import TokenReward, score_and_value, value
@@ -258,14 +259,15 @@ class PPOTrainer(ValueTrainer):
             for rows in passes
         ]
         places = [torch.tensor(rows).to(device, non_blocking=True) for rows in passes]
-        with self.clock("time/reference"), self.as_reference(model) as reference, self.accelerator.autocast():
-            for at, batch in zip(places, batches, strict=True):
-                found = score(reference, batch, temperature=self.args.temperature).logprobs
-                ref_logprobs[at, : found.shape[1]] = found.float()
-        with self.clock("time/value"), self.accelerator.autocast():
-            for at, batch in zip(places, batches, strict=True):
-                found = value(model, batch)
-                values[at, : found.shape[1]] = found.float()
+        with evaluating(model), self.accelerator.autocast():
+            with self.clock("time/reference"), self.as_reference(model) as reference:
+                for at, batch in zip(places, batches, strict=True):
+                    found = score(reference, batch, temperature=self.args.temperature).logprobs
+                    ref_logprobs[at, : found.shape[1]] = found.float()
+            with self.clock("time/value"):
+                for at, batch in zip(places, batches, strict=True):
+                    found = value(model, batch)
+                    values[at, : found.shape[1]] = found.float()
         return ref_logprobs, values
 
     # 2. One update.

@@ -128,11 +128,16 @@ class Report:
 
     def state(self) -> dict[str, Any]:
         """What was measured and not yet logged, for a checkpoint."""
-        return {"measured": self.metrics.state(), "turns": dict(self._turns)}
+        return {
+            "measured": self.metrics.state(),
+            "samples": self.metrics.samples_state(),
+            "turns": dict(self._turns),
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a checkpoint."""
         self.metrics.restore(state["measured"])
+        self.metrics.restore_samples(state["samples"])
         self._turns = dict(state["turns"])
 
     def row(self, step: int) -> dict[str, float]:

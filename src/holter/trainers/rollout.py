@@ -96,7 +96,7 @@ def sample(model: nn.Module, prompts: Sequence[list[int]], sampling: Sampling, d
     """
     step = _Stepper(model, max(map(len, prompts)), sampling.max_tokens)
     # A model's own forward may keep tensors for later, and those of inference mode are of no use to training.
-    with nullcontext() if step.is_sure else _evaluating(model), torch.inference_mode(step.trunk is not None):
+    with nullcontext() if step.is_sure else evaluating(model), torch.inference_mode(step.trunk is not None):
         tokens, logprobs, ended = _sample(step, prompts, sampling, device)
     table, finished, broken = tokens.tolist(), ended.tolist(), bool(logprobs.isnan().any())
     if broken:
@@ -265,8 +265,10 @@ class _Stepper:
             return logits
         own = self._pass(token.unsqueeze(-1), mask, position.unsqueeze(-1))
         STEPS[self.model] = agrees(logits, own)
-        if not STEPS[self.model]:
-            self.decoder = None
+        if STEPS[self.model]:
+            # Not the model's own: then the first pass, which a resumed run makes again, would round otherwise than later ones.
+            return logits
+        self.decoder = None
         return own
 
     def _pass(self, ids: Tensor, mask: Tensor | None, positions: Tensor) -> Tensor:
@@ -321,7 +323,8 @@ def _all_done(left: int, sampling: Sampling, device: torch.device) -> bool:
 
 
 @contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """The model without dropout, and as it was afterwards."""
     training = model.training
     model.eval()
     try:

@@ -43,3 +43,9 @@ def test_a_restored_one_goes_on_and_a_fixed_one_obeys_the_settings():
     led.restore(0.31)
     fixed.restore(0.31)
     assert (led.value, fixed.value) == (0.31, 0.05)
+
+
+def test_a_batch_larger_than_the_horizon_makes_no_negative_price():
+    coefficient = KLCoefficient(0.2, target=6.0, horizon=100)
+    coefficient.update(torch.tensor(0.0), 1024)
+    assert coefficient.state() == pytest.approx(0.2 * 0.8, rel=1e-6)
