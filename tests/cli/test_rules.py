@@ -82,7 +82,7 @@ def test_the_table_names_runs_by_what_tells_them_apart(tmp_path):
     assert lines[1][:3] == ["sick", "kl", "40"]
     assert lines[2] == ["well", "unknown", "never"]
     assert "Sick: told of 1 in 1" in done.stdout
-    assert "Unknown whether healthy: 1." in done.stdout
+    assert "nobody said whether they are healthy: 1." in done.stdout
 
 
 def test_a_log_that_cannot_be_read_is_said(tmp_path):

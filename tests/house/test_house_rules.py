@@ -58,7 +58,11 @@ def test_every_module_but_the_trainers_imports_without_optional_packages():
     code = "; ".join(
         [
             "import sys",
-            *(f"import {n}" for n in names if not n.startswith(("holter.trainers.", "holter.callback", "holter.adapters."))),
+            *(
+                f"import {n}"
+                for n in names
+                if not n.startswith(("holter.trainers.", "holter.callback", "holter.adapters."))
+            ),
             "bad = {'torch', 'transformers', 'wandb', 'tensorboard', 'trl', 'pandas'} & set(sys.modules)",
             "assert not bad, bad",
         ]

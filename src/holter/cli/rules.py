@@ -122,7 +122,7 @@ def _sentences(total: Tally, source: str) -> list[str]:
     unknown = total.runs - total.sick - total.healthy
     if unknown:
         out.append(
-            f"Of {unknown} nobody said whether they are healthy: --healthy, or meta.json beside the log, says it."
+            f"Runs of which nobody said whether they are healthy: {unknown}. --healthy, or meta.json beside the log, says it."
         )
     return out
 
