@@ -1,4 +1,4 @@
-"""One Chromium for the whole session; every page in a context of its own, with everything it says on the console kept."""
+"""One Chromium a module; every page in a context of its own, with everything it says on the console kept."""
 
 import json
 import os
@@ -18,8 +18,9 @@ def executable() -> str | None:
     return named or next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
+    # No longer than a module: while Playwright is open its event loop runs, and no other test of this process may start one.
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = executable()
     if path is None:

@@ -89,7 +89,7 @@ FAULTS = {
         {"reward-frozen", "zero-variance-groups"},
     ),
     "end token that never comes": ({"stop_token_id": tiny_world.BOS, "max_steps": 15}, {"truncation", "no-eos"}),
-    "value learning rate x 20000": ({"value_learning_rate": 10.0, "max_steps": 20}, {"value-loss-diverges"}),
+    "value learning rate x 200000": ({"value_learning_rate": 100.0, "max_steps": 20}, {"value-loss-diverges"}),
     "scores that are no number": (
         {"rewards": [unscored_later, tiny_world.quality], "reward_weights": [1.0, 0.0], "max_steps": 20},
         {"unscored-rewards", "reward-not-finite"},
@@ -115,7 +115,7 @@ def test_a_planted_fault_is_named(checked, fault):
     settings, names = FAULTS[fault]
     found, _ = checked(**settings)
     named = {name for name, severity in found.items() if severity in ("warning", "critical")}
-    assert names & named
+    assert names & named, found
 
 
 def test_another_reference_is_named(checked, well_taught):
