@@ -104,6 +104,7 @@ class Isolated:
         self._left_to_folder = 0
         self._overflowed = False
         self._newest = float("-inf")
+        self._read_back = float("-inf")
         self._failures = 0
         self._calls = 0
         self._called_at: float | None = None
@@ -159,6 +160,9 @@ class Isolated:
     def _hand_over(self, call: _Call) -> None:
         with self._change:
             self._handed_over += 1
+            if call.logged is not None and call.logged <= self._read_back:
+                # It was in the run folder before it came here, and the thread, catching up, has read it there.
+                return
             full = self._overflowed or len(self._queue) >= self._limit
             if not full:
                 self._queue.append(call)
@@ -225,14 +229,17 @@ class Isolated:
             with self._change:
                 # A row lies in the folder before it is left to it: if none was since, all of them were read.
                 self._overflowed = self._left_to_folder != left
+                self._change.notify_all()
 
     def _catch_up(self) -> None:
         """Offer the rows that the queue could not hold, from the run folder."""
         assert self._replay is not None, "only rows that can be read back are left to the folder"
         try:
             for step, row in self._replay(self._newest):
+                logged = row.get("time")
                 with self._change:
-                    self._queue.append(_Call(partial(self.sink.write, step, row), row.get("time")))
+                    self._queue.append(_Call(partial(self.sink.write, step, row), logged))
+                    self._read_back = self._read_back if logged is None else logged
                 while self._queue:
                     self._offer(self._queue[0])
                 if self._hopeless():

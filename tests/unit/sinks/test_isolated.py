@@ -216,6 +216,28 @@ def test_what_the_queue_cannot_hold_comes_back_from_the_run_folder_once_and_in_o
     assert tracker.steps == list(range(1, 201))
 
 
+def test_a_row_that_was_read_back_before_it_was_handed_over_arrives_once(folder, caplog):
+    ahead = threading.Event()
+    tracker = Tracker(lambda call, step: ahead.set() if step == 11 else None)
+    tracker.gate.clear()
+    sink = isolated(tracker, queue=3, replay=folder.written_after)
+    for step in range(1, 12):
+        folder.write(step, row(step))
+        if step < 11:
+            sink.write(step, row(step))
+    tracker.gate.set()
+    assert ahead.wait(20)
+    with sink._change:
+        assert sink._change.wait_for(lambda: not sink._overflowed, 20)
+    for step in range(11, 31):
+        if step > 11:
+            folder.write(step, row(step))
+        sink.write(step, row(step))
+    sink.close()
+    assert tracker.steps == list(range(1, 31))
+    assert not caplog.records
+
+
 def test_rows_that_share_a_step_are_all_replayed(folder):
     tracker = Tracker()
     tracker.gate.clear()
