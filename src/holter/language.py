@@ -11,6 +11,7 @@ from __future__ import annotations
 import gettext
 import os
 from contextvars import ContextVar
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 from holter.errors import HolterError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 SOURCE = "en"
 LANGUAGES: Mapping[str, str] = {SOURCE: "English", "zh": "中文"}
@@ -76,6 +77,58 @@ def translated(message: str, language: str) -> str:
     """
     # The empty text stands for the catalogue's own head.
     return _catalogue(language).gettext(message) if message and language != SOURCE else message
+
+
+class Said(str):
+    """A sentence with names and numbers in it that any language can say: in English it is a string like any other.
+
+    Attributes:
+        template: The sentence with fields in braces, in English; the key in the catalogues.
+        values: What stands in the fields.
+    """
+
+    __slots__ = ("template", "values")
+    template: str
+    values: Mapping[str, object]
+
+    def __new__(cls, template: str, values: Mapping[str, object]) -> Said:
+        """Fill the template in English."""
+        self = super().__new__(cls, template.format(**values))
+        self.template, self.values = template, values
+        return self
+
+    def __reduce__(self) -> tuple[type[Said], tuple[str, Mapping[str, object]]]:
+        return Said, (self.template, self.values)
+
+
+def said(template: str, /, **values: object) -> Said:
+    """A sentence that `told` can say in any language.
+
+    Args:
+        template: English, a literal, with the values' names in braces.
+        **values: What stands in it. A log's names and numbers are quoted as they are; another `Said`, and a member of an
+            enumeration of texts (a unit, a confidence), is told in the language, too.
+    """
+    return Said(template, values)
+
+
+def listed(parts: Iterable[str], separator: str = ", ") -> str:
+    """Parts of a sentence one after the other; `separator` is a text of the catalogues, too."""
+    held = {f"part{i}": part for i, part in enumerate(parts)}
+    if len(held) < 2:
+        return next(iter(held.values()), "")
+    return Said("{between}".join(f"{{{name}}}" for name in held), {"between": said(separator), **held})
+
+
+def told(sentence: str) -> str:
+    """A text of Holter's in the language spoken: a `Said` with its values in place, another string as a whole."""
+    if not isinstance(sentence, Said):
+        return text(sentence)
+    return text(sentence.template).format(**{name: _value(v) for name, v in sentence.values.items()})
+
+
+def _value(value: object) -> object:
+    return told(value) if isinstance(value, Said | StrEnum) else value
 
 
 @cache
