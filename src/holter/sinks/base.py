@@ -92,6 +92,7 @@ class Tracker:
         create: Makes the sink; imports what it needs only here, and does not touch network or disk yet.
         package: Package that must be installed, empty for none; several separated by ``|`` where one of them will do.
         direct: Whether training writes to it directly instead of through a thread of its own.
+        gives_way: Whether a trainer that drives this tracker itself, as its users know it, goes before.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Tracker:
     create: Callable[[Destination], Sink]
     package: str = ""
     direct: bool = False
+    gives_way: bool = False
 
     @property
     def installed(self) -> bool:

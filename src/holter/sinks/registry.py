@@ -50,11 +50,11 @@ def chosen(
     if names == [NONE]:
         return (), ()
     if names == [ALL]:
-        ours = [t for t in known.values() if t.installed and t.name != "jsonl"]
-        return _in_order(ours), tuple(sorted(set(foreign) - set(known)))
+        ours = [t for t in known.values() if t.installed and t.name != "jsonl" and not _left_to(t, foreign)]
+        return _in_order(ours), tuple(sorted(set(foreign) - {t.name for t in ours}))
     ours, theirs = [], []
     for name in names:
-        if name in known:
+        if name in known and not _left_to(known[name], foreign):
             if not known[name].installed:
                 package = known[name].package.split("|")[0]
                 raise SettingsError(f"report_to: {name!r} needs {package}: pip install {package}")
@@ -62,8 +62,12 @@ def chosen(
         elif name in foreign:
             theirs.append(name)
         else:
-            raise UnknownNameError.of("tracker", name, [*known, *foreign, ALL, NONE])
+            raise UnknownNameError.of("tracker", name, list(dict.fromkeys([*known, *foreign, ALL, NONE])))
     return _in_order(ours), tuple(theirs)
+
+
+def _left_to(tracker: Tracker, foreign: Collection[str]) -> bool:
+    return tracker.gives_way and tracker.name in foreign
 
 
 def _in_order(trackers: Iterable[Tracker]) -> tuple[Tracker, ...]:

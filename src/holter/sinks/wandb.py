@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holter.sinks.base import Destination, Sample, Tracker, Values
 from holter.sinks.naming import renamed
+from holter.sinks.tables import columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,10 +63,10 @@ class WandbSink:
         """One table a step, under the name that TRL gives it."""
         import wandb
 
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        table = wandb.Table(columns=["step", *columns], log_mode="IMMUTABLE")
-        for row in rows:
-            table.add_data(_whole(step), *(_cell(row.get(name)) for name in columns))
+        held = columns(_whole(step), rows)
+        table = wandb.Table(columns=list(held), log_mode="IMMUTABLE")
+        for row in zip(*held.values(), strict=True):
+            table.add_data(*row)
         self._run.log({"completions": table, self._axis: _whole(step)})
 
     def alert(self, title: str, text: str, level: str) -> None:
@@ -80,11 +81,6 @@ class WandbSink:
 
 def _whole(step: float) -> float:
     return int(step) if float(step).is_integer() else step
-
-
-def _cell(value: object) -> object:
-    """A table's column has one type; what is neither number nor text goes in as text."""
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 WANDB = Tracker(name="wandb", title="Weights & Biases", create=WandbSink, package="wandb")

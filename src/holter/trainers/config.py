@@ -19,7 +19,7 @@ from transformers.integrations import get_available_reporting_integrations
 
 from holter.errors import SettingsError
 from holter.monitor import StopRule
-from holter.sinks.registry import all_trackers, chosen
+from holter.sinks.registry import chosen
 
 C = TypeVar("C", bound="type[OnPolicyConfig]")
 
@@ -212,7 +212,7 @@ class OnPolicyConfig(TrainingArguments):
         asked = (
             self.report_to if self.report_to is not None else ["holter", *(["tensorboard"] if self.logging_dir else [])]
         )
-        integrated = set(get_available_reporting_integrations()) - set(all_trackers())
+        integrated = set(get_available_reporting_integrations())
         ours, theirs = chosen(asked, foreign=integrated)
         if self.logging_dir is not None and all(t.name != "tensorboard" for t in ours):
             raise SettingsError(

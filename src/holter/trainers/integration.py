@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from holter.sinks.tables import columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from holter.store.manifest import Manifest
     from holter.trainers.config import OnPolicyConfig
 
-    Columns = dict[str, list[Any]]
+Table: TypeAlias = "dict[str, list[Any]]"
 
 
 class Integration:
@@ -44,8 +46,7 @@ class Integration:
     def samples(self, step: float, rows: Sequence[Sample]) -> None:
         """One table, where the tracker has tables; see `TABLES`."""
         if self.name in TABLES:
-            names = dict.fromkeys(n for row in rows for n in row)
-            TABLES[self.name](int(step), {"step": [int(step)] * len(rows), **_columns(names, rows)})
+            TABLES[self.name](int(step), columns(int(step), rows))
 
     def close(self) -> None:
         """Let the integration finish."""
@@ -57,34 +58,25 @@ class Integration:
         return self.trainer.args, state, copy.copy(self.trainer.control)
 
 
-def _columns(names: dict[str, None], rows: Sequence[Sample]) -> Columns:
-    return {name: [_cell(row.get(name)) for row in rows] for name in names if name != "step"}
-
-
-def _cell(value: object) -> object:
-    """What is neither number nor text, a conversation for one, goes in as text."""
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
-def _trackio(step: int, columns: Columns) -> None:
+def _trackio(step: int, table: Table) -> None:
     import pandas as pd
     import trackio
 
-    trackio.log({"completions": trackio.Table(dataframe=pd.DataFrame(columns)), "train/global_step": step})
+    trackio.log({"completions": trackio.Table(dataframe=pd.DataFrame(table)), "train/global_step": step})
 
 
-def _mlflow(step: int, columns: Columns) -> None:
+def _mlflow(step: int, table: Table) -> None:
     import mlflow
 
-    mlflow.log_table(columns, artifact_file=f"completions/{step:08d}.json")
+    mlflow.log_table(table, artifact_file=f"completions/{step:08d}.json")
 
 
-def _comet(step: int, columns: Columns) -> None:
+def _comet(step: int, table: Table) -> None:
     import comet_ml
 
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    comet_ml.get_running_experiment().log_table(f"completions/{step:08d}.csv", tabular_data=rows, headers=list(columns))
+    rows = [list(row) for row in zip(*table.values(), strict=True)]
+    comet_ml.get_running_experiment().log_table(f"completions/{step:08d}.csv", tabular_data=rows, headers=list(table))
 
 
-TABLES: dict[str, Callable[[int, Columns], None]] = {"trackio": _trackio, "mlflow": _mlflow, "comet_ml": _comet}
+TABLES: dict[str, Callable[[int, Table], None]] = {"trackio": _trackio, "mlflow": _mlflow, "comet_ml": _comet}
 """Who takes completions: step and columns. Others have no tables, or none that is filled from Python in one call."""

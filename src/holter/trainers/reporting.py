@@ -59,7 +59,7 @@ class Report:
         """Begin the run at every tracker, or go on with the run in the folder `resumed`."""
         main = trainer.accelerator.is_main_process
         names = self.args.report_to or []
-        ours = [t for n, t in all_trackers().items() if n in names]
+        ours = [t for n, t in all_trackers().items() if n in names and not t.gives_way]
         go_on = resumed is not None and is_run_folder(resumed)
         to = Destination(
             folder=resumed if go_on and resumed is not None else self._new_folder(),
@@ -73,7 +73,9 @@ class Report:
         self._run_folder = next((s for s in sinks if isinstance(s, RunFolderSink)), None)
         replay = self._run_folder.written_after if self._run_folder is not None else None
         if main:
-            sinks += [Isolated(Integration(n, trainer), replay=replay) for n in names if n not in all_trackers()]
+            sinks += [
+                Isolated(Integration(n, trainer), replay=replay) for n in names if n not in {t.name for t in ours}
+            ]
         self.folder = to.folder if any(t.name == "holter" for t in ours) else None
         self.monitor = self._watching(sinks, to) if main else None
         self._writer = Recorder([*sinks, *([self.monitor] if self.monitor is not None else [])])
