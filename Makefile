@@ -47,7 +47,7 @@ $(TRAIN): $(BASE)  # torch and transformers
 
 $(STAMP): $(BASE)  # the trainers, the peers they are held against, and the tools
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train]' \
-		--group dev --group bench --group adapters --group parity
+		--group dev --group trackers --group bench --group adapters --group parity
 	touch $(STAMP)
 
 clean:
