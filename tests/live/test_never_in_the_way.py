@@ -7,6 +7,7 @@ import math
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -169,6 +170,52 @@ def test_on_a_full_disk_training_goes_on_and_every_row_is_written_when_there_is_
     assert found.runs[0]["kl"].values[1:].tolist() == [float(s) for s in range(2, 202)]
     # One for each of the files, none for each of the rows.
     assert 1 <= sum("training goes on" in r.getMessage() for r in caplog.records) <= 4
+
+
+FILLED = """
+import sys
+from pathlib import Path
+import holter
+from holter.runs.load import load
+from holter.store.line_file import LineFile
+
+disk = Path(sys.argv[1])
+LineFile.__init__.__kwdefaults__["retry_seconds"] = 0.0
+run = holter.init(disk / "run", monitor=False, tell=None)
+run.log({"kl": 1.0}, step=1)
+ballast = (disk / "ballast").open("wb", buffering=0)
+try:
+    while ballast.write(b"0" * 4096):
+        pass
+except OSError as error:
+    assert error.errno == 28, error
+for step in range(2, 2001):
+    run.log({"kl": float(step)}, step=step)
+ballast.truncate(0)
+run.log({"kl": 2001.0}, step=2001)
+run.finish()
+(read,) = load([disk / "run"]).runs
+assert read.steps.tolist() == list(range(1, 2002)), len(read)
+assert read["kl"].values.tolist() == [float(step) for step in range(1, 2002)]
+print("every row")
+"""
+
+
+def test_a_disk_that_is_really_full_keeps_every_row_waiting(tmp_path):
+    """On a file system of 512 kB of its own, which a user may make in a name space of his own on most machines."""
+    mount = f"mount -t tmpfs -o size=512k tmpfs {tmp_path} 2>/dev/null || exit 77"
+    if shutil.which("unshare") is None:
+        pytest.skip("there is no unshare")
+    done = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", f'{mount}; exec "$@"', "sh", sys.executable, "-c", FILLED, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    if done.returncode == 77 or "unshare:" in done.stderr:
+        pytest.skip("this machine lets no user mount a file system")
+    assert done.stdout == "every row\n", done.stderr
+    assert not list(tmp_path.iterdir()), "it was on the file system of its own"
 
 
 def test_rows_beyond_what_memory_holds_leave_a_gap_that_is_read_back_as_one(begin, asked_always, monkeypatch):

@@ -181,10 +181,21 @@ def test_an_offline_wandb_run_holds_what_was_logged(tmp_path, monkeypatch):
     for step in range(1, 4):
         sink.write(step, {"time": 100.0 + step, "loss": 0.5 * step, "kl": math.nan})
     sink.samples(3, [{"prompt": "a", "reward": 1.0}, {"prompt": "b", "extra": [1]}])
+    sink.alert("kl-runaway critical", "it runs away", "ERROR")
     sink.close()
     # Ends wandb's own process, which writes the file a moment after a run is finished.
     wandb.teardown()
     (file,) = tmp_path.rglob("run-*.wandb")
     data = file.read_bytes()
-    for said in (b"train/loss", b"1.5", b"train/kl", b"NaN", b"train/global_step", b"beta", b"completions"):
+    for said in (
+        b"train/loss",
+        b"1.5",
+        b"train/kl",
+        b"NaN",
+        b"train/global_step",
+        b"beta",
+        b"completions",
+        b"kl-runaway critical",
+        b"it runs away",
+    ):
         assert said in data
