@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holter.cli._speaking import Group
+from holter.language import listed, said, text, told
 from holter.settings import FAIL_ON, find_settings, read_settings
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 SCHEMA = "holter.rules/1"
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Try detectors and their limits on runs that are over."""
 
@@ -48,6 +50,7 @@ def test(
     """Replay LOGs: when would I have been told of what, and how often wrongly?"""
     from holter.monitor.replay import replay, tally
     from holter.monitor.truth import HEALTHY, truth_beside
+    from holter.reports.words import not_read
     from holter.runs.load import load
 
     settings = read_settings(config) if config else find_settings(Path.cwd())
@@ -68,7 +71,7 @@ def test(
         return
     _print(replays, total, settings.source)
     for refused in loaded.refused:
-        click.echo(f"not read: {refused}", err=True)
+        click.echo(text("not read: {what}").format(what=told(not_read(refused))), err=True)
 
 
 def _print(replays: Sequence[Replayed], total: Tally, source: str) -> None:
@@ -81,8 +84,11 @@ def _print(replays: Sequence[Replayed], total: Tally, source: str) -> None:
 
     console = Console(highlight=False)
     runs = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("run", "truth", "onset", "told at", "rows late", "by"):
-        runs.add_column(name, justify="right" if name in ("onset", "told at", "rows late") else "left")
+    for title in (text("run"), text("truth")):
+        runs.add_column(title, overflow="fold")
+    for title in (text("onset"), text("told at"), text("rows late")):
+        runs.add_column(title, justify="right")
+    runs.add_column(text("by"))
     for name, each in zip(_short([r.run.path for r in replays]), replays, strict=True):
         first = each.told[0] if each.told else None
         wrong = first is not None and each.is_false(first)
@@ -90,10 +96,10 @@ def _print(replays: Sequence[Replayed], total: Tally, source: str) -> None:
         delay = each.delay
         runs.add_row(
             safe(name),
-            safe(each.truth.says) or "unknown",
+            safe(told(each.truth.says)) or text("unknown"),
             "" if onset is None else step_text(onset),
-            "never" if first is None else step_text(first.step),
-            "false alarm" if wrong else "" if delay is None else str(delay),
+            text("never") if first is None else step_text(first.step),
+            text("false alarm") if wrong else "" if delay is None else str(delay),
             Text("" if first is None else first.finding.detector, style="yellow" if wrong else ""),
         )
     console.print(runs)
@@ -103,28 +109,35 @@ def _print(replays: Sequence[Replayed], total: Tally, source: str) -> None:
     if total.detectors:
         console.print()
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-        table.add_column("detector")
-        for name in ("rightly", "wrongly", "unknown"):
-            table.add_column(name, justify="right")
+        table.add_column(text("detector"))
+        for title in (text("rightly"), text("wrongly"), text("unknown")):
+            table.add_column(title, justify="right")
         for name, counts in total.detectors.items():
             table.add_row(name, *(str(n) for n in counts))
         console.print(table)
 
 
 def _sentences(total: Tally, source: str) -> list[str]:
-    out = [f"{total.runs} run{'s' * (total.runs != 1)}, settings: {source}."]
+    runs = said("1 run") if total.runs == 1 else said("{n} runs", n=total.runs)
+    out = [said("{runs}, settings: {settings}.", runs=runs, settings=source)]
     if total.sick:
-        late = "" if total.delay is None else f"; the median delay is {total.delay:g} rows"
-        early = f"; {total.early} told before the trouble began" if total.early else ""
-        out.append(f"Sick: told of {total.caught} in {total.sick}{late}{early}.")
+        parts = [said("Sick: told of {n} in {all}", n=total.caught, all=total.sick)]
+        if total.delay is not None:
+            parts.append(said("the median delay is {n} rows", n=f"{total.delay:g}"))
+        if total.early:
+            parts.append(said("{n} told before the trouble began", n=total.early))
+        out.append(said("{sentences}.", sentences=listed(parts, "; ")))
     if total.healthy:
-        out.append(f"Healthy: told wrongly of {total.disturbed} in {total.healthy}.")
+        out.append(said("Healthy: told wrongly of {n} in {all}.", n=total.disturbed, all=total.healthy))
     unknown = total.runs - total.sick - total.healthy
     if unknown:
         out.append(
-            f"Runs of which nobody said whether they are healthy: {unknown}. --healthy, or meta.json beside the log, says it."
+            said(
+                "Runs of which nobody said whether they are healthy: {n}. --healthy, or meta.json beside the log, says it.",
+                n=unknown,
+            )
         )
-    return out
+    return [told(sentence) for sentence in out]
 
 
 def _short(paths: Sequence[str]) -> list[str]:
