@@ -118,3 +118,15 @@ def test_help_names_every_command():
 
 def test_same_answer_twice():
     assert orjson.dumps(answer(str(HANDS_ON))) == orjson.dumps(answer(str(HANDS_ON)))
+
+
+def test_a_log_that_was_named_and_not_read_is_no_success(tmp_path: Path):
+    (tmp_path / "notes.txt").write_text("no log\n")
+    good = str(tmp_path / "run.csv")
+    (tmp_path / "run.csv").write_text("step,reward,kl\n1,0.1,0.01\n2,0.2,nan\n3,0.3,0.03\n")
+    assert holter("check", good, str(tmp_path / "misspelt.jsonl"), "--fail-on", "never").returncode == 2
+    assert holter("check", good, str(tmp_path / "notes.txt"), "--fail-on", "never").returncode == 2
+    assert holter("check", good, str(tmp_path / "misspelt.jsonl"), "--fail-on", "warning").returncode == 1
+    assert holter("check", str(tmp_path), "--fail-on", "never").returncode == 0, (
+        "what lies beside a log may be anything"
+    )

@@ -8,7 +8,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holter.errors import UnreadableLogError
@@ -200,6 +200,7 @@ def test_floats_come_back_from_delimited_text_and_empty_cells_are_absent(values,
 
 
 @given(RECORDS)
+@example([{"step": "", "KL散度": ";", "loss": 0.0, "kl": None}, {"kl": 0.0, "KL散度": ":"}])
 @QUICK
 def test_batches_of_rows_give_the_columns_that_one_row_after_another_gives(records):
     """A second, naive implementation of what JSON lines mean."""

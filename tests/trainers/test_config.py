@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from holter import GRPOConfig
+from holter import GRPOConfig, GRPOTrainer, PPOTrainer
 from holter.errors import SettingsError, UnknownNameError
 
 
@@ -31,6 +31,8 @@ def test_the_run_folder_is_the_default_and_a_logging_dir_adds_tensorboard():
         ({"max_new_tokens": 4}, "max_new_tokens is called max_completion_length here"),
         ({"use_vllm": True}, "use_vllm=True is not supported: completions are sampled in the training process"),
         ({"vllm_mode": "server"}, "not supported"),
+        ({"top_entropy_quantile": 0.2}, "top_entropy_quantile=0.2 is not supported: all completion tokens"),
+        ({"wandb_log_unique_prompts": True}, "is called log_unique_prompts here"),
         ({"loss_type": "grpoo"}, "loss_type must be one of grpo, bnpo, dr_grpo, dapo"),
         ({"scale_rewards": "groups"}, "scale_rewards must be one of"),
         ({"importance_sampling_level": "word"}, "importance_sampling_level must be one of token, sequence"),
@@ -58,6 +60,32 @@ def test_wrong_settings_are_refused_with_the_way_out(settings, said):
 def test_an_unknown_tracker_is_refused_with_the_nearest_one():
     with pytest.raises(UnknownNameError, match="Did you mean tensorboard"):
         config(report_to="tensorbord")
+
+
+def test_every_setting_of_trl_is_known_and_accepted_where_it_asks_for_nothing():
+    trl = pytest.importorskip("trl", minversion="1.16")
+    ours = {f.name for f in dataclasses.fields(GRPOConfig)}
+    for theirs in dataclasses.fields(trl.GRPOConfig):
+        if theirs.name not in ours:
+            config(**{theirs.name: theirs.default})
+            with pytest.raises(SettingsError, match=f"{theirs.name}='something' is not supported: "):
+                config(**{theirs.name: "something"})
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("tokenizer", "tokenizer is called processing_class here"),
+        ("policy", "policy is called model here"),
+        ("environment_factory", "environment_factory=1 is not supported: models here read and write text"),
+        ("reward_func", "no argument 'reward_func'. Did you mean reward_funcs"),
+        ("zzz", "no argument 'zzz'. It takes .*reward_funcs"),
+    ],
+)
+@pytest.mark.parametrize("trainer", [GRPOTrainer, PPOTrainer])
+def test_wrong_arguments_are_refused_with_the_right_name(trainer, name, said):
+    with pytest.raises(SettingsError, match=f"{trainer.__name__}.*{said}"):
+        trainer(**{name: 1})
 
 
 def test_settings_of_trl_that_ask_for_nothing_are_accepted():

@@ -101,14 +101,21 @@ def test_there_is_no_kl_without_a_reference(grpo, trained):
     assert not {"kl", "objective/kl_coef", "time/reference"} & set(row)
 
 
-@pytest.mark.parametrize("loss_type", ["grpo", "dr_grpo", "dapo"])
-@pytest.mark.parametrize("parts", [2, 4, 8])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"loss_type": "grpo", "importance_sampling_level": "sequence", "scale_rewards": "batch"},
+        {"loss_type": "dr_grpo", "mask_truncated_completions": True, "max_completion_length": 13},
+        {"loss_type": "dapo", "entropy_coef": 0.02, "delta": 1.5, "top_p": 0.9, "temperature": 0.8},
+    ],
+)
+@pytest.mark.parametrize("parts", [2, 8])
 def test_the_same_batch_cut_into_other_micro_batches_gives_the_same_numbers(
-    remembering, grpo, trained, taught, loss_type, parts
+    remembering, grpo, trained, taught, settings, parts
 ):
     import copy
 
-    shared = {"beta": 0.04, "loss_type": loss_type, "num_generations": 4, "max_steps": 3, "num_iterations": 2}
+    shared = {"beta": 0.04, "num_generations": 4, "max_steps": 3, "num_iterations": 2, **settings}
     whole, completions = remembering(per_device_train_batch_size=8, **shared)
     cut = {"per_device_train_batch_size": 8 // parts, "gradient_accumulation_steps": parts}
     again = trained(replayed(grpo(model=copy.deepcopy(taught), **shared, **cut), completions))
@@ -154,8 +161,8 @@ class Looks:
     """Counts how often the host waits for a tensor, while it is told to."""
 
     def __init__(self, monkeypatch):
-        self.count = 0
-        self.counting = False
+        self.count, self.during = 0, {}
+        self.counting, self.monkeypatch = False, monkeypatch
         for name in ("item", "tolist", "__bool__", "__float__", "__int__", "__index__", "cpu", "numpy"):
             monkeypatch.setattr(torch.Tensor, name, self.counted(getattr(torch.Tensor, name)))
 
@@ -170,31 +177,31 @@ class Looks:
 
         return look
 
+    def watch(self, owner, name):
+        """Count in this method of `owner`."""
+        method = getattr(owner, name)
+        self.during[name] = 0
+
+        def watched(*args, **options):
+            before, self.counting = self.count, True
+            try:
+                return method(*args, **options)
+            finally:
+                self.counting = False
+                self.during[name] += self.count - before
+
+        self.monkeypatch.setattr(owner, name, watched)
+
 
 @pytest.mark.parametrize("parts", [1, 4])
 def test_all_metrics_of_a_logged_step_cost_one_look_at_the_device(grpo, trained, monkeypatch, parts):
     trainer = grpo(beta=0.04, per_device_train_batch_size=8 // parts, gradient_accumulation_steps=parts, max_steps=3)
     trainer.args.num_completions_to_record = 0
     looks = Looks(monkeypatch)
-    during = []
-
-    def watched(method):
-        def step(*args, **options):
-            looks.counting = True
-            before = looks.count
-            try:
-                return method(*args, **options)
-            finally:
-                looks.counting = False
-                during.append((method.__name__, looks.count - before))
-
-        return step
-
     for name in ("_measure_rollout", "_measure_loss", "_row", "_get_grad_norm"):
-        monkeypatch.setattr(trainer, name, watched(getattr(trainer, name)))
+        looks.watch(trainer, name)
     trained(trainer)
-    assert sum(n for name, n in during if name == "_row") == 3
-    assert sum(n for name, n in during if name != "_row") == 0
+    assert looks.during == {"_row": 3, "_measure_rollout": 0, "_measure_loss": 0, "_get_grad_norm": 0}
 
 
 def test_compatible_numbers_average_micro_batches_and_the_usual_ones_average_tokens(remembering, grpo, trained, taught):
@@ -219,8 +226,9 @@ def test_a_nan_reward_is_counted_and_harms_nobody_else(grpo, trained):
     assert math.isfinite(rows[0]["loss"])
 
 
-def test_a_nan_loss_reaches_the_row(grpo, trained, policy):
-    trainer = grpo(beta=0.04, max_steps=1)
+@pytest.mark.parametrize("filtered", [False, True])
+def test_a_nan_loss_reaches_the_row(grpo, trained, policy, filtered):
+    trainer = grpo(beta=0.04, max_steps=1, logging_nan_inf_filter=filtered)
     with torch.no_grad():
         next(trainer.reference.parameters()).fill_(float("nan"))
     row = trained(trainer)[0]

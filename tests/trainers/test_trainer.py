@@ -215,9 +215,10 @@ def test_liger_without_the_package_is_refused_with_the_way_out(grpo, monkeypatch
     "settings",
     [
         {},
-        {"loss_type": "grpo", "num_iterations": 3, "gradient_accumulation_steps": 2},
-        {"loss_type": "dr_grpo"},
-        {"loss_type": "bnpo"},
+        {"loss_type": "grpo", "num_iterations": 3, "gradient_accumulation_steps": 2, "temperature": 0.7, "delta": 1.5},
+        {"loss_type": "dr_grpo", "beta": 0.0, "num_iterations": 2, "epsilon_high": 0.28},
+        {"loss_type": "bnpo", "mask_truncated_completions": True, "max_completion_length": 13},
+        {"importance_sampling_level": "sequence", "num_iterations": 2, "use_bias_correction_kl": False},
     ],
 )
 def test_ligers_loss_is_ours(grpo, trained, taught, settings):
@@ -226,10 +227,13 @@ def test_ligers_loss_is_ours(grpo, trained, taught, settings):
     ours = trained(grpo(model=copy.deepcopy(taught), **shared))
     theirs = trained(grpo(model=copy.deepcopy(taught), use_liger_loss=True, **shared))
     for row, other in zip(ours, theirs, strict=True):
-        assert "clip_ratio/region_mean" not in other
-        assert other["clip_ratio"] == pytest.approx(row["clip_ratio/region_mean"], abs=1e-6)
-        for key in ("loss", "grad_norm", "kl"):
+        assert not {"clip_ratio/region_mean", "entropy"} & set(other)
+        if shared.get("importance_sampling_level") != "sequence":
+            assert other["clip_ratio"] == pytest.approx(row["clip_ratio/region_mean"], abs=1e-6)
+        for key in ("loss", "grad_norm", *(["kl"] if shared["beta"] else [])):
             assert other[key] == pytest.approx(row[key], rel=1e-4, abs=1e-6)
+    if "num_iterations" in settings:
+        assert any(row["clip_ratio"] > 0 for row in theirs)
 
 
 def test_a_frozen_copy_shares_nothing(policy):

@@ -1,20 +1,33 @@
-"""The catalogues' sources as the tests read them, and what they have to hold of the code's registries."""
+"""The catalogues' sources as the tests read them, and what they have to hold of the code and of its registries."""
 
+import ast
+import inspect
 import os
+import re
 from functools import cache
+from pathlib import Path
 
+import click
 from babel.messages.pofile import read_po
 
+import holter
 from holter import language
+from holter.cli import holter as command
 from holter.detectors.registry import all_detectors
 from holter.dialects.registry import all_dialects
 from holter.readers.registry import all_readers
 from holter.reports.pages import described, sections, summary
 from holter.signals.catalog import catalog
+from holter.trainers.launch import PARTS
 
 SIGNAL_TEXTS = ("title", "sign", "what", "healthy", "differs")
 DETECTOR_SECTIONS = ("Why it matters", "When it fires", "What to do", "When it is wrong")
 UPDATE = "HOLTER_UPDATE_CATALOGUES"
+ENGLISH = re.compile(r"\b(?:and|or|of|in|its|to|until|unknown|longer)\b")
+"""Words that no name of a framework has."""
+SOURCES = Path(holter.__file__).parent
+SPEAKING = ("text", "said", "told", "phrase")
+"""Functions of `holter.language` whose first argument is a text."""
 
 
 def files(code: str) -> dict:
@@ -24,14 +37,80 @@ def files(code: str) -> dict:
 
 @cache
 def messages(code: str, name: str) -> dict:
-    """The messages of one catalogue's source by their English text, in the file's order."""
+    """The messages of one catalogue's source by their English text, in the file's order; click has some with a plural."""
     with files(code)[name].open("rb") as stream:
-        return {m.id: m for m in read_po(stream, abort_invalid=True) if m.id}
+        return {m.id: m for m in read_po(stream, abort_invalid=True) if m.id and not m.pluralizable}
 
 
 def written(code: str) -> dict:
     """The messages of all catalogues of a language."""
     return {k: m for name in files(code) for k, m in messages(code, name).items()}
+
+
+def source_texts(*below: str) -> dict:
+    """Every literal that is given to a function of `holter.language` in the source, and where it stands.
+
+    Args:
+        *below: Only those of these packages and modules; all by default.
+    """
+    found: dict[str, str] = {}
+    for path in sorted(SOURCES.rglob("*.py")):
+        where = path.relative_to(SOURCES).with_suffix("").as_posix()
+        if not below or where.startswith(below):
+            for message in _literals(ast.parse(path.read_text(encoding="utf-8"))):
+                found.setdefault(message, where)
+    return found
+
+
+def _literals(tree: ast.Module) -> list[str]:
+    imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module == "holter.language"]
+    known = {a.name for n in imports for a in n.names}
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") in known]
+    given = [c.args[0] for c in calls if c.func.id in SPEAKING and c.args]
+    given += [c.args[1] for c in calls if c.func.id == "listed" and len(c.args) > 1]
+    constants = (n for arg in given if isinstance(arg, ast.Constant | ast.IfExp) for n in _ends(arg))
+    return [c.value for c in constants if isinstance(c.value, str) and c.value]
+
+
+def _ends(node: ast.expr) -> list[ast.Constant]:
+    if isinstance(node, ast.IfExp):
+        return [*_ends(node.body), *_ends(node.orelse)]
+    return [node] if isinstance(node, ast.Constant) else []
+
+
+def help_texts() -> dict:
+    """What ``--help`` says of every command: paragraphs, options, what follows them; examples are the same in every language."""
+    found: dict[str, str] = {}
+    waiting: list[tuple[str, click.Command]] = [("holter", command)]
+    for name, each in waiting:
+        context = click.Context(each)
+        said = [inspect.cleandoc(s) for s in (each.help, each.epilog) if s and not isinstance(s, language.Said)]
+        paragraphs = [" ".join(p.split()) for s in said for p in s.split("\n\n") if not p.startswith(r"\b")]
+        options = [p.help for p in each.params if isinstance(p, click.Option)]
+        for message in filter(None, [*paragraphs, *options]):
+            found.setdefault(message, name)
+        if isinstance(each, click.Group):
+            known = ((n, each.get_command(context, n)) for n in each.list_commands(context))
+            waiting += [(f"{name} {n}", c) for n, c in known if c is not None]
+    return found
+
+
+def setting_texts() -> dict:
+    """What ``holter train --help`` says of the settings that are Holter's own, found without what training needs."""
+    found = {said: f"part {name}" for name, said in PARTS.items()}
+    for path in sorted((SOURCES / "trainers").glob("*config.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+                for said in _helps(node.value):
+                    found.setdefault(" ".join(said.replace("%%", "%").split()), f"setting {node.target.id}")
+    return found
+
+
+def _helps(field: ast.expr) -> list[str]:
+    pairs = [(k, v) for n in ast.walk(field) if isinstance(n, ast.Dict) for k, v in zip(n.keys, n.values, strict=True)]
+    return [
+        v.value for k, v in pairs if isinstance(k, ast.Constant) and k.value == "help" and isinstance(v, ast.Constant)
+    ]
 
 
 def signal_texts() -> dict:
@@ -62,6 +141,9 @@ def dialect_texts() -> dict:
         told = {"axis": dialect.axis, "note": dialect.note, **{n.raw: n.note for n in dialect.names}}
         for where, said in told.items():
             if " " in said or said.endswith("."):
+                found.setdefault(said, f"{name} {where}")
+        for where, said in {"title": dialect.title, "versions": dialect.spoken_by}.items():
+            if ENGLISH.search(said):
                 found.setdefault(said, f"{name} {where}")
     return found
 

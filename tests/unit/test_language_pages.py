@@ -1,4 +1,4 @@
-"""That what `holter explain` says exists in every language, with the same names and numbers, and nothing that is gone."""
+"""That what `holter explain` and findings say exists in every language, with the same names and numbers, and nothing else."""
 
 import dataclasses
 import json
@@ -14,6 +14,7 @@ from holter.detectors.registry import all_detectors
 from holter.reports.pages import ESTIMATORS, FITS, REDUCTIONS, unit_words, value_range
 from holter.signals.base import Unit
 from holter.signals.catalog import catalog
+from tests.unit import findings_texts, run_texts
 from tests.unit.catalogues import UPDATE, completed, detector_texts, dialect_texts, reader_texts, signal_texts, written
 
 OTHERS = [code for code in language.LANGUAGES if code != language.SOURCE]
@@ -25,8 +26,8 @@ SYMBOL = re.compile(r".*/.*|s|GB")
 
 
 def names(text):
-    """Keys, settings, acronyms and names of projects: what has an underscore, a slash or two capitals in it."""
-    words = LATIN.findall(text)
+    """Keys, settings, acronyms and names of projects: an underscore, a slash or two capitals is in them; LOGs are LOG."""
+    words = [re.sub(r"(?<=[A-Z])s$", "", w) for w in LATIN.findall(text)]
     return {w for w in words if re.search(r"[_/=]", w) or sum(c.isupper() for c in w) > 1}
 
 
@@ -40,9 +41,18 @@ def numbers(text):
 @pytest.mark.parametrize("code", OTHERS)
 @pytest.mark.parametrize(
     ("name", "texts"),
-    [("signals", signal_texts), ("detectors", detector_texts), ("dialects", dialect_texts), ("readers", reader_texts)],
+    [
+        ("signals", signal_texts),
+        ("detectors", detector_texts),
+        ("dialects", dialect_texts),
+        ("readers", reader_texts),
+        ("findings", findings_texts.reward_texts),
+        ("findings_text", findings_texts.other_texts),
+        ("runs", run_texts.run_texts),
+        ("errors", run_texts.error_texts),
+    ],
 )
-def test_every_text_of_every_page_is_translated_and_no_translation_is_left_over(code, name, texts):
+def test_every_text_of_every_page_and_finding_is_translated_and_no_translation_is_left_over(code, name, texts):
     wanted = texts()
     held = completed(code, name, wanted)
     assert len(wanted) > 30
@@ -52,12 +62,17 @@ def test_every_text_of_every_page_is_translated_and_no_translation_is_left_over(
     assert not left, f"{UPDATE}=1 takes them out"
 
 
+def test_no_text_of_reading_or_of_an_error_is_put_together_where_no_catalogue_can_hold_it():
+    assert not run_texts.glued()
+
+
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_translation_keeps_quoted_names_numbers_and_keys(code):
     for said, message in written(code).items():
         assert sorted(QUOTED.findall(said)) == sorted(QUOTED.findall(message.string)), said
         assert numbers(said) == numbers(message.string), said
-        assert names(said) <= names(message.string), said
+        # What is all in capitals is a word, said loudly.
+        assert said.isupper() or names(said) <= names(message.string), said
         assert said.count("\n- ") == message.string.count("\n- "), said
 
 

@@ -1,4 +1,4 @@
-"""An alert: a finding that opened, worsened or was resolved."""
+"""An alert: a finding that opened, worsened or was resolved; or something that the training loop itself has to say."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from holter.findings.finding import Severity, step_text
+from holter.language import Said, phrase, said, told
 from holter.reports import json as contract
 
 if TYPE_CHECKING:
@@ -35,25 +36,50 @@ class Alert:
     last_good_step: float | None = None
     run: str = ""
 
-    def __str__(self) -> str:
-        """One line for a terminal, a chat or a log."""
+    @property
+    def says(self) -> Said:
+        """One line."""
+        f = self.finding
+        values: dict[str, object] = {
+            "detector": f.detector,
+            "since": step_text(f.first_step),
+            "seen": step_text(self.step),
+            "what": phrase(f.title),
+        }
+        if self.kind == "resolved":
+            return said("{detector} is over (since step {since}, seen at {seen}): {what}", **values)
+        values["got"] = self._got
+        if not f.active:
+            return said("{detector} {got} since step {since} (seen at {seen}, already over): {what}.", **values)
+        line = said("{detector} {got} since step {since} (seen at {seen}): {what}.", **values)
+        if self.last_good_step is None:
+            return line
+        return said("{line} Last good step: {step}.", line=line, step=step_text(self.last_good_step))
+
+    @property
+    def headline(self) -> Said:
+        """The least that can be said."""
         f = self.finding
         if self.kind == "resolved":
-            return f"{f.detector} is over (since step {step_text(f.first_step)}, seen at {step_text(self.step)}): {f.title}"
-        still = "still " if self.kind == "persists" else ""
-        got = (
-            "is now critical" if self.kind == "worsened" and f.severity is Severity.CRITICAL else f"{still}{f.severity}"
-        )
-        over = "" if f.active else ", already over"
-        good = (
-            f" Last good step: {step_text(self.last_good_step)}."
-            if self.last_good_step is not None and f.active
-            else ""
-        )
-        return f"{f.detector} {got} since step {step_text(f.first_step)} (seen at {step_text(self.step)}{over}): {f.title}.{good}"
+            return said("{detector} is over", detector=f.detector)
+        return said("{detector} is {severity}", detector=f.detector, severity=phrase(str(f.severity)))
+
+    @property
+    def _got(self) -> Said:
+        severity = phrase(str(self.finding.severity))
+        if self.kind == "worsened" and self.finding.severity is Severity.CRITICAL:
+            return said("is now critical")
+        return said("still {severity}", severity=severity) if self.kind == "persists" else severity
+
+    def __str__(self) -> str:
+        """The line for a terminal, a chat or a log, in the language spoken."""
+        return told(self.says)
 
     def record(self) -> dict[str, Any]:
-        """The line of ``findings.jsonl``: the finding as `holter check --format json` writes it, and what became of it."""
+        """The line of ``findings.jsonl``, English in every language.
+
+        The finding as `holter check --format json` writes it, and what became of it.
+        """
         good = None if self.last_good_step is None else contract.finite(self.last_good_step)
         return {
             "kind": self.kind,
@@ -62,3 +88,26 @@ class Alert:
             "last_good_step": good,
             "finding": contract.finding(self.finding),
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """An alert that the training loop raised by itself: `holter.alert`.
+
+    Attributes:
+        title: What happened, in a few words.
+        text: More of it.
+        level: ``INFO``, ``WARN`` or ``ERROR``.
+    """
+
+    title: str
+    text: str = ""
+    level: str = "WARN"
+
+    def __str__(self) -> str:
+        """The line for a terminal, a chat or a log, in the words it was raised with."""
+        return f"{self.level.lower()}: {self.title}" + (f": {self.text}" if self.text else "")
+
+    def record(self) -> dict[str, Any]:
+        """The line of ``findings.jsonl``, but for its step."""
+        return {"kind": "alert", "level": self.level.lower(), "title": self.title, "text": self.text}

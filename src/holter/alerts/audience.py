@@ -35,8 +35,8 @@ class Channel(Protocol):
 
     name: str
 
-    def __call__(self, said: object) -> None:
-        """Pass on `said`; ``str(said)`` is one line."""
+    def __call__(self, said: object, /) -> None:
+        """Pass on `said`; ``str(said)`` is one line in the language spoken."""
         ...
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from holter.alerts.alert import Alert
+from holter.alerts.alert import Alert, Notice
 from holter.errors import SettingsError
+from holter.language import said
 from holter.reports.safe_text import safe
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 60.0
 """Seconds that a command may take."""
-SAID = 200
+MOST_SAID = 200
 """Characters of what a failing command said that are passed on."""
 
 
@@ -46,18 +47,26 @@ class Command:
         try:
             arguments = shlex.split(words)
         except ValueError as error:
-            raise SettingsError(f"--exec {words!r}: {error}") from error
+            raise SettingsError(said("--exec {words}: {why}", words=repr(words), why=str(error))) from error
         program = shutil.which(arguments[0]) if arguments else None
         if program is None:
-            what = f"there is no program {arguments[0]!r}" if arguments else "it names no program"
-            raise SettingsError(f"--exec: {what}. It is run without a shell: give 'sh -c \"...\"' for one.")
+            what = (
+                said("there is no program {name}", name=repr(arguments[0]))
+                if arguments
+                else said("it names no program")
+            )
+            raise SettingsError(
+                said("--exec: {what}. It is run without a shell: give 'sh -c \"...\"' for one.", what=what)
+            )
         self._arguments = [program, *arguments[1:]]
         self._tell, self._timeout = tell, timeout
         self.name = os.path.basename(arguments[0])  # noqa: PTH119 - a word, not a path
 
-    def __call__(self, said: object) -> None:
+    def __call__(self, news: object) -> None:
         """Run it once, to its end."""
-        record = {"run": said.run, **said.record()} if isinstance(said, Alert) else {"text": str(said)}
+        record = news.record() if isinstance(news, Alert | Notice) else {"text": str(news)}
+        if isinstance(news, Alert):
+            record = {"run": news.run, **record}
         try:
             process = subprocess.Popen(
                 self._arguments,
@@ -67,19 +76,21 @@ class Command:
                 start_new_session=True,
             )
         except OSError as error:
-            self._tell(f"{self.name} could not be run: {error.strerror or error}")
+            self._tell(said("{program} could not be run: {why}", program=self.name, why=error.strerror or str(error)))
             return
         with process:
             try:
                 _, complaint = process.communicate(orjson.dumps(record) + b"\n", timeout=self._timeout)
             except subprocess.TimeoutExpired:
                 _end(process)
-                self._tell(f"{self.name} took longer than {self._timeout:g} s and was ended")
+                seconds = f"{self._timeout:g}"
+                self._tell(said("{program} took longer than {n} s and was ended", program=self.name, n=seconds))
                 return
         if process.returncode:
             last = complaint.decode(errors="replace").strip().splitlines()[-1:]
-            why = f": {safe(last[0])[:SAID]}" if last else ""
-            self._tell(f"{self.name} failed with exit code {process.returncode}{why}")
+            failed = said("{program} failed with exit code {code}", program=self.name, code=process.returncode)
+            why = safe(last[0])[:MOST_SAID] if last else ""
+            self._tell(said("{failed}: {why}", failed=failed, why=why) if why else failed)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -15,9 +15,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holter.alerts.alert import Alert
+from holter.alerts.alert import Alert, Notice
 from holter.errors import SettingsError
 from holter.findings.finding import Severity
+from holter.language import Said, said, told
 from holter.reports.safe_text import safe
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ FILE = "HOLTER_NOTIFY_FILE"
 """Environment variable that names a file of addresses: one a line, or any configuration file of apprise."""
 TALKERS = ("apprise", "urllib3.connectionpool", "requests", "httpx", "httpcore", "smtplib", "paho")
 """Loggers that quote what is sent where."""
+KINDS = {"ERROR": "failure", "WARN": "warning", "INFO": "info"}
+"""What apprise calls the level of a `Notice`."""
 
 
 class NotSentError(ConnectionError):
@@ -46,13 +49,13 @@ class Service:
     def __repr__(self) -> str:
         return f"Service({self.name!r})"
 
-    def __call__(self, said: object) -> None:
+    def __call__(self, news: object) -> None:
         """Send.
 
         Raises:
             NotSentError: When the service did not take it; says nothing of the address.
         """
-        title, body, kind = _worded(said)
+        title, body, kind = _worded(news)
         with _Hushed():
             try:
                 taken = self._server.notify(body=body, title=title, notify_type=kind)
@@ -76,15 +79,20 @@ def services(environment: Mapping[str, str] = os.environ, file: Path | None = No
         return []
     if find_spec("apprise") is None:
         where = URLS if urls else FILE if named else str(file)
-        raise SettingsError(f"{where}: sending alerts needs apprise: pip install 'holter[notify]'")
+        raise SettingsError(said("{where}: sending alerts needs apprise: pip install 'holter[notify]'", where=where))
     found = [
-        *_known([(f"{URLS}: address {n} of {len(urls)}", url) for n, url in enumerate(urls, start=1)]),
+        *_known(
+            [
+                (said("{variable}: address {n} of {all}", variable=URLS, n=n, all=len(urls)), url)
+                for n, url in enumerate(urls, start=1)
+            ]
+        ),
         *(server for each in files for server in _in_file(each)),
     ]
     return [Service(f"{_kind(server)} {number}", server) for number, server in enumerate(found, start=1)]
 
 
-def _known(addresses: Iterable[tuple[str, str]]) -> Iterator[Any]:
+def _known(addresses: Iterable[tuple[Said, str]]) -> Iterator[Any]:
     """What apprise makes of addresses, each given with the place where it stands."""
     import apprise
 
@@ -92,7 +100,7 @@ def _known(addresses: Iterable[tuple[str, str]]) -> Iterator[Any]:
         with _Hushed():
             server = apprise.Apprise.instantiate(url)
         if server is None:
-            raise SettingsError(f"{place} is none that apprise knows")
+            raise SettingsError(said("{place} is none that apprise knows", place=place))
         yield server
 
 
@@ -101,19 +109,21 @@ def _in_file(file: Path) -> list[Any]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise SettingsError(f"{file}: addresses cannot be read: {why}") from None
+        why = getattr(error, "strerror", None) or said("it is not UTF-8")
+        raise SettingsError(said("{file}: addresses cannot be read: {why}", file=file, why=why)) from None
     if file.suffix.lower() in (".yml", ".yaml"):
         found = _in_yaml(file)
     else:
         # apprise's text form has tags before the address: "family, friends = mailto://...".
         bare = [re.sub(r"^[\w ,-]+=\s*(?=[\w+-]+://)", "", line.strip()) for line in lines]
-        said = [
-            (f"{file}:{n}: the address", line) for n, line in enumerate(bare, start=1) if line and line[0] not in "#;"
+        addresses = [
+            (said("{file}:{n}: the address", file=file, n=n), line)
+            for n, line in enumerate(bare, start=1)
+            if line and line[0] not in "#;"
         ]
-        found = list(_known(said))
+        found = list(_known(addresses))
     if not found:
-        raise SettingsError(f"{file}: it holds no address that apprise knows")
+        raise SettingsError(said("{file}: it holds no address that apprise knows", file=file))
     return found
 
 
@@ -131,17 +141,19 @@ def _kind(server: Any) -> str:  # noqa: ANN401 - apprise is not typed
     return safe(str(getattr(server, "service_name", None) or "service"))
 
 
-def _worded(said: object) -> tuple[str, str, str]:
+def _worded(news: object) -> tuple[str, str, str]:
     """Title, body and apprise's kind."""
-    if not isinstance(said, Alert):
-        return "holter", safe(str(said)), "info"
-    f = said.finding
-    about = "is over" if said.kind == "resolved" else f"is {f.severity}"
+    if isinstance(news, Notice):
+        return safe(news.title), safe(news.text or news.title), KINDS.get(news.level, "info")
+    if not isinstance(news, Alert):
+        return "holter", safe(str(news)), "info"
+    f = news.finding
     kinds = {Severity.CRITICAL: "failure", Severity.WARNING: "warning", Severity.INFO: "info"}
-    kind = "success" if said.kind == "resolved" else kinds[f.severity]
-    title = f"{said.run}: {f.detector} {about}" if said.run else f"{f.detector} {about}"
-    advice = [f"- {line}" for line in f.advice[:3]] if said.kind != "resolved" else []
-    return safe(title), "\n".join(safe(line) for line in (str(said), *advice)), kind
+    kind = "success" if news.kind == "resolved" else kinds[f.severity]
+    headline = told(news.headline)
+    title = f"{news.run}: {headline}" if news.run else headline
+    advice = [f"- {told(line)}" for line in f.advice[:3]] if news.kind != "resolved" else []
+    return safe(title), "\n".join(safe(line) for line in (str(news), *advice)), kind
 
 
 class _Hushed(logging.Filter):

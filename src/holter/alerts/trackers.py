@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holter.alerts.alert import Alert
+from holter.alerts.alert import Alert, Notice
 from holter.findings.finding import Severity
+from holter.language import text, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,26 +45,29 @@ class TrackerAlert:
 
 def worded(said: object) -> tuple[str, str, str]:
     """Title, text and level of an alert, as trackers take them."""
+    if isinstance(said, Notice):
+        return said.title[:TITLE], said.text or said.title, said.level
     if not isinstance(said, Alert):
         return "holter", str(said), "INFO"
     over = said.kind == "resolved"
-    title = f"{said.finding.detector} {'is over' if over else said.finding.severity}"
-    return title[:TITLE], str(said), "INFO" if over else LEVELS[said.finding.severity]
+    finding = said.finding
+    title = told(said.headline) if over else f"{finding.detector} {text(str(finding.severity))}"
+    return title[:TITLE], str(said), "INFO" if over else LEVELS[finding.severity]
 
 
-def _wandb(title: str, text: str, level: str) -> None:
+def _wandb(title: str, body: str, level: str) -> None:
     import wandb
 
     run: Any = wandb.run
     if run is None:
         raise NoTrackerRunError("wandb.init() was not called in this process")
-    run.alert(title=title, text=text, level=level)
+    run.alert(title=title, text=body, level=level)
 
 
-def _trackio(title: str, text: str, level: str) -> None:
+def _trackio(title: str, body: str, level: str) -> None:
     import trackio
 
-    trackio.alert(title=title, text=text, level=trackio.AlertLevel[level])
+    trackio.alert(title=title, text=body, level=trackio.AlertLevel[level])
 
 
 to_wandb = TrackerAlert("wandb", _wandb)

@@ -6,59 +6,47 @@ answers at once.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pkgutil
 import sys
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
 from holter import __version__
+from holter.cli._speaking import Group, all_speaking, asked_for
 from holter.errors import HolterError
-from holter.language import LANGUAGES, choose, speak, spoken
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from holter.language import UnknownLanguageError, choose, reason, speak, told
 
 UNREADABLE = 2
 """Exit code when a log could not be read or the command was used wrongly."""
 
 
-Command = TypeVar("Command", bound="Callable[..., Any]")
-
-
-def language_option(command: Command) -> Command:
-    """Give a command the option ``--lang``: obeyed before anything else is looked at, and until the command ends."""
-    return click.option(
-        "--lang",
-        metavar=f"[{'|'.join(LANGUAGES)}]",
-        is_eager=True,
-        expose_value=False,
-        callback=_speak,
-        help="Language.  [default: HOLTER_LANG, else the locale's]",
-    )(command)
-
-
-def _speak(ctx: click.Context, _: click.Parameter, asked: str | None) -> None:
-    if not ctx.resilient_parsing:
-        ctx.call_on_close(partial(speak, spoken()))
-        speak(choose(asked))
-
-
-class _Commands(click.Group):
+class _Commands(Group):
     """A group whose commands are the modules beside this file."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(m.name.rstrip("_").replace("_", "-") for m in pkgutil.iter_modules(__path__))
+        return sorted(_modules())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for module in pkgutil.iter_modules(__path__):
-            if module.name.rstrip("_").replace("_", "-") == cmd_name:
-                found = importlib.import_module(f"{__name__}.{module.name}").command
-                assert isinstance(found, click.Command)
-                return found
-        return None
+        module = _modules().get(cmd_name)
+        if module is None:
+            return None
+        found = importlib.import_module(f"{__name__}.{module}").command
+        assert isinstance(found, click.Command)
+        return found
+
+    def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:  # noqa: ANN401 - click's signature
+        """Run a command in the language that it asks for, or that the environment does."""
+        with all_speaking(choose(asked_for(sys.argv[1:] if args is None else args))):
+            return super().main(args, *rest, **extra)
+
+
+def _modules() -> dict[str, str]:
+    """Modules of commands by the command's name."""
+    names = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
+    return {name.rstrip("_").replace("_", "-"): name for name in names}
 
 
 @click.group(
@@ -76,5 +64,7 @@ def main() -> None:
     try:
         holter()
     except HolterError as error:
-        click.echo(f"holter: {error}", err=True)
+        with contextlib.suppress(UnknownLanguageError):
+            speak(choose(asked_for(sys.argv[1:])))
+        click.echo(f"holter: {told(reason(error))}", err=True)
         sys.exit(UNREADABLE)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli._speaking import Command
+from holter.language import text
 from holter.settings import FAIL_ON, Settings, find_settings, read_settings
 
 if TYPE_CHECKING:
@@ -18,10 +20,13 @@ if TYPE_CHECKING:
 
 FOUND = 1
 """Exit code when a finding is at or above ``--fail-on``."""
+NOT_READ = 2
+"""Exit code when nothing is, and a log that was named could not be read: what was not looked at is not healthy."""
 
 
 @click.command(
-    epilog="Exit codes: 0 nothing at or above --fail-on, 1 something, 2 a log could not be read or the command was used wrongly."
+    cls=Command,
+    epilog="Exit codes: 0 nothing at or above --fail-on, 1 something, 2 a log could not be read or the command was used wrongly.",
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option(
@@ -65,18 +70,17 @@ def command(
     settings = chosen_settings(config, fail_on, select, ignore, eval_size)
     diagnoses, refused = diagnosed(logs, settings, speaks)
     _print(diagnoses, refused, form, verbose=verbose)
-    raise SystemExit(_exit_code(diagnoses, settings.fail_on))
+    raise SystemExit(_exit_code(diagnoses, settings.fail_on) or (NOT_READ if lacks_any(logs, refused) else 0))
 
 
 def diagnosed(
     logs: Sequence[str], settings: Settings, speaks: str | None
 ) -> tuple[list[Diagnosis], tuple[Skipped, ...]]:
     """The diagnoses of the runs in some logs, and what could not be read."""
-    from holter.findings.diagnosis import diagnose_in_place
-    from holter.runs.load import load
+    from holter.findings.diagnosis.logs import check
 
-    loaded = load(logs, speaks=speaks)
-    return [diagnose_in_place(run, settings) for run in loaded.runs], loaded.refused
+    checked = check(*logs, settings=settings, dialect=speaks)
+    return list(checked.diagnoses), checked.refused
 
 
 def chosen_settings(
@@ -92,7 +96,8 @@ def chosen_settings(
     for each in ignore:
         name, _, reason = each.partition("=")
         if not reason.strip():
-            raise click.UsageError(f"--ignore {each}: say why, as --ignore {name}='it is expected because ...'")
+            says = text("--ignore {given}: say why, as --ignore {name}='it is expected because ...'")
+            raise click.UsageError(says.format(given=each, name=name))
         ignored[name] = reason
     return replace(
         settings,
@@ -125,3 +130,8 @@ def _exit_code(diagnoses: Sequence[Diagnosis], fail_on: str) -> int:
         return 0
     least = Severity[fail_on.upper()]
     return FOUND if any(f.severity >= least for d in diagnoses for f in d.findings) else 0
+
+
+def lacks_any(logs: Sequence[str], refused: Sequence[Skipped]) -> bool:
+    """Whether one of the logs that were asked for is among those not read; other files of a folder may be anything."""
+    return not {each.file for each in refused}.isdisjoint(logs)

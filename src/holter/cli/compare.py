@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holter.cli import language_option
+from holter.cli._speaking import Command
+from holter.cli.check import NOT_READ, lacks_any
 from holter.errors import HolterError
-from holter.language import text
+from holter.language import said, text
 from holter.reports.output import STANDARD, write
+from holter.reports.words import not_read
 from holter.settings import find_settings, read_settings
 
 if TYPE_CHECKING:
@@ -29,8 +31,9 @@ FOUND = 1
 
 
 @click.command(
+    cls=Command,
     epilog="Exit codes: 0 compared, 1 a regression with --fail-on regression, 2 a log could not be read or the command was used "
-    "wrongly."
+    "wrongly.",
 )
 @click.argument("runs", nargs=-1, metavar="RUN...")
 @click.option(
@@ -83,7 +86,6 @@ FOUND = 1
     help="For people, as a page, for pull requests, or for scripts.  [default: by the output's name, else text]",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Every signal and setting, not only the first.")
-@language_option
 def command(
     runs: tuple[str, ...],
     baseline: tuple[str, ...],
@@ -117,8 +119,11 @@ def command(
     loaded = load(runs, speaks=speaks)
     held = load(baseline, speaks=speaks) if baseline else None
     if held is None and len(loaded.runs) < 2:
-        says = text("there is only one run to compare: {run}. Give a second one, or --baseline LOG.")
-        raise HolterError(says.format(run=loaded.runs[0].name))
+        run = loaded.runs[0].name
+        raise HolterError(
+            said("there is only one run to compare: {run}. Give a second one, or --baseline LOG.", run=run),
+            *(said("Not read: {what}", what=not_read(each)) for each in loaded.refused),
+        )
     comparison = compare(
         loaded.runs,
         axis=axis,
@@ -132,7 +137,9 @@ def command(
         _print(comparison, refused, verbose=verbose)
     else:
         write(_made(form, comparison, refused, verbose=verbose), output or (PAGE if form == "html" else STANDARD))
-    raise SystemExit(FOUND if fail_on == "regression" and comparison.regressions else 0)
+    if fail_on == "regression" and comparison.regressions:
+        raise SystemExit(FOUND)
+    raise SystemExit(NOT_READ if lacks_any((*runs, *baseline), refused) else 0)
 
 
 def _print(comparison: Comparison, refused: Sequence[Skipped], *, verbose: bool) -> None:

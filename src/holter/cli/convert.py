@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli._speaking import Command
+from holter.language import reason, said, text, told
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "csv", "parquet", "tensorboard", "run-folder")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("log", metavar="LOG")
 @click.argument("dest", type=click.Path(path_type=Path), metavar="DEST")
 @click.option("--to", "form", type=click.Choice(FORMATS), help="Format, where the suffix of DEST does not say it.")
@@ -28,6 +31,7 @@ def command(log: str, dest: Path, form: str | None) -> None:
     """
     from holter.export.base import ExportError
     from holter.export.registry import exporter_for
+    from holter.reports.words import not_read
     from holter.runs.load import raw_logs
 
     exporter = exporter_for(dest, form)
@@ -37,22 +41,23 @@ def command(log: str, dest: Path, form: str | None) -> None:
     ]
     for target in targets:
         if target.exists():
-            raise ExportError(f"{target}: it is there already; choose another name, or remove it first")
+            raise ExportError(said("{file}: it is there already; choose another name, or remove it first", file=target))
         if not target.parent.is_dir():
-            raise ExportError(f"{target}: there is no folder {target.parent}")
+            raise ExportError(said("{file}: there is no folder {folder}", file=target, folder=target.parent))
     for each, target in zip(logs, targets, strict=True):
         if not each.rows:
-            raise ExportError(f"{each.name}: there is no row in it, so there is nothing to write")
+            raise ExportError(said("{file}: there is no row in it, so there is nothing to write", file=each.name))
         try:
             written = exporter.write(each, _steps(each), target)
         except OSError as error:
-            raise ExportError(f"{target}: it cannot be written ({error.strerror or error})") from error
+            raise ExportError(said("{file}: it cannot be written ({why}).", file=target, why=reason(error))) from error
         values = sum(len(c.values) for c in each.columns.values())
-        click.echo(f"{written.path}: {each.rows} rows, {values} values under {len(each.columns)} names")
+        counted = text("{file}: {rows} rows, {values} values under {names} names")
+        click.echo(counted.format(file=written.path, rows=each.rows, values=values, names=len(each.columns)))
         for lost in written.lost:
-            click.echo(f"not carried: {lost}", err=True)
+            click.echo(text("not carried: {what}").format(what=told(lost)), err=True)
         for skipped in each.skipped:
-            click.echo(f"not read: {skipped}", err=True)
+            click.echo(text("not read: {what}").format(what=told(not_read(skipped))), err=True)
 
 
 def _steps(log: RawLog) -> NDArray[np.float64]:

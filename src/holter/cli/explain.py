@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holter.cli import language_option
+from holter.cli._speaking import Command
+from holter.language import text
 
 if TYPE_CHECKING:
     from holter.reports.pages import Page
@@ -17,7 +18,7 @@ WIDEST = 100
 """Columns beyond which prose is hard to read."""
 
 
-@click.command(epilog="Exit codes: 0 the page was shown, 2 nothing has that name.")
+@click.command(cls=Command, epilog="Exit codes: 0 the page was shown, 2 nothing has that name.")
 @click.argument("name", required=False)
 @click.option("--dialect", "speaks", metavar="NAME", help="Explain the framework's own name, as this dialect means it.")
 @click.option(
@@ -27,7 +28,6 @@ WIDEST = 100
     default="text",
     help="For people (Markdown when piped), or for scripts and agents.",
 )
-@language_option
 def command(name: str | None, speaks: str | None, form: str) -> None:
     """Show what a metric, a detector, a framework or a file format is.
 
@@ -40,7 +40,9 @@ def command(name: str | None, speaks: str | None, form: str) -> None:
 
     if name is None:
         if speaks is None:
-            raise click.UsageError("Give the NAME of a metric, a detector, a dialect or a reader, or a --dialect.")
+            raise click.UsageError(
+                text("Give the NAME of a metric, a detector, a dialect or a reader, or a --dialect.")
+            )
         page = dialect_page(dialect(speaks))
     else:
         page = look_up_in(name, speaks) if speaks else look_up(name)

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holter.cli._speaking import Command
+from holter.language import listed, said, text, told
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -16,10 +19,10 @@ SCHEMA = "holter.keys/1"
 WIDE = 160
 """Columns of the table where nobody's terminal limits it."""
 
-_ESTIMATES = {"exact": "full distribution", "mc": "surprisal", "abs": "absolute differences"}
+_ESTIMATES = {"exact": said("full distribution"), "mc": said("surprisal"), "abs": said("absolute differences")}
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option(
     "--format",
@@ -33,6 +36,7 @@ _ESTIMATES = {"exact": "full distribution", "mc": "surprisal", "abs": "absolute 
 )
 def command(logs: tuple[str, ...], form: str, speaks: str | None) -> None:
     """Show which signal each name of LOGs became, with its unit and conversion, and which names are not understood."""
+    from holter.reports.words import not_read
     from holter.runs.load import load
 
     loaded = load(logs, speaks=speaks)
@@ -49,7 +53,7 @@ def command(logs: tuple[str, ...], form: str, speaks: str | None) -> None:
     for run in loaded.runs:
         _print(run)
     for refused in loaded.refused:
-        click.echo(f"not read: {refused}", err=True)
+        click.echo(text("not read: {what}").format(what=told(not_read(refused))), err=True)
 
 
 def _rows(run: Run) -> Iterator[tuple[Series, str]]:
@@ -110,15 +114,17 @@ def conversion(name: Name | None) -> str:
 def _reading(run: Run, series: Series, standing: str) -> Iterator[str]:
     """How a name is read, in a few words: its standing, its estimator, its conversion, how well it fits."""
     if standing == "derived":
-        yield "derived"
+        yield text("derived")
+    elif standing == "spare" and series.key in run.series:
+        yield text("set aside for {metric}").format(metric=run.series[series.key].metric)
     elif standing == "spare":
-        yield f"set aside for {run.series[series.key].metric}" if series.key in run.series else "set aside"
+        yield text("set aside")
     if series.estimator:
-        yield _ESTIMATES.get(str(series.estimator), str(series.estimator))
+        yield told(_ESTIMATES.get(str(series.estimator), str(series.estimator)))
     formula = conversion(_name(run, series))
     if formula:
         yield formula
-    yield str(series.fit)
+    yield told(str(series.fit))
 
 
 def _print(run: Run) -> None:
@@ -131,18 +137,20 @@ def _print(run: Run) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=WIDE)
-    console.print(Text(safe(f"{run.name}: {run.dialect}, {len(run)} rows by {run.step_axis}")))
+    head = text("{run}: {dialect}, {n} rows by {axis}")
+    console.print(Text(safe(head.format(run=run.name, dialect=run.dialect, n=len(run), axis=told(run.step_axis)))))
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in ("name in the log", "signal", "unit", "read as"):
-        table.add_column(head, overflow="fold")
+    for title in (text("name in the log"), text("signal"), text("unit"), text("read as")):
+        table.add_column(title, overflow="fold")
     for series, standing in _rows(run):
-        shown = (series.metric, series.key, series.unit, ", ".join(_reading(run, series, standing)))
+        read_as = told(listed(_reading(run, series, standing)))
+        shown = (series.metric, series.key, text(str(series.unit)), read_as)
         table.add_row(*(Text(safe(str(each))) for each in shown))
     console.print(table)
     if run.unknown:
-        console.print(Text(safe(f"Not understood: {', '.join(run.unknown)}")))
+        console.print(Text(safe(text("Not understood: {names}").format(names=", ".join(run.unknown)))))
     if run.never:
-        console.print(Text(f"Never logged by this framework: {', '.join(run.never)}"))
+        console.print(Text(text("Never logged by this framework: {names}").format(names=", ".join(run.never))))
     for note in run.notes:
-        console.print(Text(safe(note)))
+        console.print(Text(safe(told(note))))
     console.print()

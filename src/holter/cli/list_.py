@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from holter.cli import language_option
+from holter.cli._speaking import Command, Formatter
 from holter.language import text
 
 SCHEMA = "holter.list/1"
@@ -22,11 +22,13 @@ def _kind(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """One of `KINDS`, typed in the singular or the plural."""
     plural = value.lower() if value.lower().endswith("s") else f"{value.lower()}s"
     if plural not in KINDS:
-        raise click.BadParameter(f"there is no kind {value!r}; say {', '.join(KINDS[:-1])} or {KINDS[-1]}.", ctx, param)
+        says = text("there is no kind {kind}; say {others} or {last}.")
+        others = ", ".join(KINDS[:-1])
+        raise click.BadParameter(says.format(kind=repr(value), others=others, last=KINDS[-1]), ctx, param)
     return plural
 
 
-@click.command("list", epilog="`holter explain NAME` shows the page of any of them.")
+@click.command("list", cls=Command, epilog="`holter explain NAME` shows the page of any of them.")
 @click.argument("kind", callback=_kind, metavar="|".join(KINDS))
 @click.option(
     "--format",
@@ -35,7 +37,6 @@ def _kind(ctx: click.Context, param: click.Parameter, value: str) -> str:
     default="text",
     help="For people, or for scripts and agents.",
 )
-@language_option
 def command(kind: str, form: str) -> None:
     """List all signals, detectors, readers or dialects, one line each."""
     from holter.reports.lookup import members
@@ -63,7 +64,7 @@ def _second(member: dict[str, str]) -> str:
 
 def aligned(rows: list[tuple[str, str]], width: int) -> str:
     """Two columns, the second wrapped at `width` characters."""
-    formatter = click.HelpFormatter(width=width)
+    formatter = Formatter(width=width)
     if rows:
         formatter.write_dl(rows, col_max=COLUMN if width < UNBROKEN else UNBROKEN)
     return formatter.getvalue()

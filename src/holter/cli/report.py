@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holter.cli.check import chosen_settings, diagnosed
-from holter.language import LANGUAGES, choose, speak, text
+from holter.cli._speaking import Command
+from holter.cli.check import NOT_READ, chosen_settings, diagnosed, lacks_any
+from holter.language import text, told
 from holter.reports.output import STANDARD, write
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ PAGE = "holter-report.html"
 """Where a page goes when nothing is said."""
 
 
-@click.command(epilog="Exit codes: 0 written, 2 a log could not be read or the command was used wrongly.")
+@click.command(cls=Command, epilog="Exit codes: 0 written, 2 a log could not be read or the command was used wrongly.")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option(
     "-o",
@@ -45,8 +46,14 @@ PAGE = "holter-report.html"
 @click.option(
     "--eval-size", type=click.IntRange(min=1), help="Items in the held-out evaluation; its standard error follows."
 )
+@click.option(
+    "--axis",
+    type=click.Choice(["step", "episodes", "tokens"]),
+    default="step",
+    show_default=True,
+    help="What several runs are laid along.",
+)
 @click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
-@click.option("--lang", metavar=f"[{'|'.join(LANGUAGES)}]", help="Language.  [default: HOLTER_LANG, else the locale's]")
 def command(
     logs: tuple[str, ...],
     output: str | None,
@@ -55,35 +62,39 @@ def command(
     ignore: tuple[str, ...],
     speaks: str | None,
     eval_size: int | None,
+    axis: str,
     config: Path | None,
-    lang: str | None,
 ) -> None:
     r"""Write what Holter knows of the runs in LOGs as one file to look at, share or feed to other programs.
 
     A page is one self-contained HTML file: it works offline and asks the network for nothing. Several LOGs are laid over
-    each other on one page. Markdown is for pull requests and issues, JSON is what `holter check` answers, SARIF is for CI.
+    each other on one page, along their steps or what they consumed. Markdown is for pull requests and issues, JSON is what
+    `holter check` answers, SARIF is for CI.
 
     \b
     holter report runs/mine -o run.html
     holter report runs/a runs/b runs/c -o runs.html
     holter report runs/mine --format markdown
     """
-    speak(choose(lang))
+    from holter.reports.words import not_read
+
     form = form or (FORMATS.get(Path(output).suffix.lower()) if output else None) or "html"
     if output is None:
         output = PAGE if form == "html" else STANDARD
     settings = chosen_settings(config, None, select, ignore, eval_size)
     diagnoses, refused = diagnosed(logs, settings, speaks)
-    write(_made(form, diagnoses, refused), output)
+    write(_made(form, diagnoses, refused, axis), output)
     for each in refused:
-        click.echo(f"holter: {text('Not read: {what}').format(what=each)}", err=True)
+        click.echo(f"holter: {text('Not read: {what}').format(what=told(not_read(each)))}", err=True)
+    if lacks_any(logs, refused):
+        raise SystemExit(NOT_READ)
 
 
-def _made(form: str, diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped]) -> str:
+def _made(form: str, diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped], axis: str) -> str:
     if form == "html":
         from holter.reports.html.page import page
 
-        return page(diagnoses, refused)
+        return page(diagnoses, refused, axis=axis)
     if form == "markdown":
         from holter.reports.markdown import markdown
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli._speaking import Command
 from holter.errors import HolterError
+from holter.language import said, text
 from holter.settings import find_settings, read_settings
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 TOKEN_VARIABLE = "HOLTER_TOKEN"
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument(
     "folder",
     metavar="DIR",
@@ -66,7 +68,10 @@ def command(
         from holter.dashboard.server import application
     except ModuleNotFoundError as error:
         raise HolterError(
-            f"the dashboard needs {error.name}, which is not installed: pip install 'holter[dashboard]'"
+            said(
+                "the dashboard needs {package}, which is not installed: pip install 'holter[dashboard]'",
+                package=error.name,
+            )
         ) from error
     from holter.dashboard.assets import assets
     from holter.dashboard.fleet import Fleet
@@ -92,7 +97,8 @@ def command(
     shown = socket.gethostname() if everywhere else "localhost" if host == "127.0.0.1" else host
     shown = f"[{shown}]" if ":" in shown else shown
     address = f"http://{shown}:{bound.getsockname()[1]}/" + (f"?{PARAMETER}={secret}" if secret else "")
-    click.echo(f"Runs below {folder.resolve()}: {address}\nCtrl+C ends it.")
+    click.echo(text("Runs below {folder}: {address}").format(folder=folder.resolve(), address=address))
+    click.echo(text("Ctrl+C ends it."))
     fleet.start()
     try:
         server.run(sockets=[bound])
@@ -113,9 +119,14 @@ def _bind(host: str, port: int) -> socket.socket:
         return socket.create_server((where[0], where[1]), family=family)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            way = f"something listens there already. --port {port + 1} asks for another, --port 0 for any free one"
+            way = said(
+                "something listens there already. --port {port} asks for another, --port 0 for any free one",
+                port=port + 1,
+            )
         elif error.errno == errno.EACCES:
-            way = "ports below 1024 are the administrator's. Ask for another with --port"
+            way = said("ports below 1024 are the administrator's. Ask for another with --port")
         else:
-            way = f"{error.strerror}. --host takes an address of this machine"
-        raise HolterError(f"cannot listen on {host}, port {port}: {way}.") from error
+            way = said("{why}. --host takes an address of this machine", why=error.strerror)
+        raise HolterError(
+            said("cannot listen on {host}, port {port}: {way}.", host=host, port=port, way=way)
+        ) from error

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import click
 
+from holter.cli._speaking import Command
+from holter.language import reason, text, told
 
-@click.command()
+
+@click.command(cls=Command)
 @click.option(
     "--algorithm",
     type=click.Choice(["grpo", "ppo"]),
@@ -53,20 +56,22 @@ def command(
     from holter.simulation.run import simulate
 
     if listing:
-        click.echo("faults:")
+        click.echo(text("faults:"))
         width = max(map(len, FAULTS))
         for name, known in FAULTS.items():
-            click.echo(f"  {name:{width}}  {'/'.join(known.algorithms):8}  {known.says}")
-        click.echo("families (all healthy):")
+            click.echo(f"  {name:{width}}  {'/'.join(known.algorithms):8}  {told(known.says)}")
+        click.echo(text("families (all healthy):"))
         click.echo("  " + ", ".join(FAMILIES))
         return
     if output is None:
-        raise click.UsageError("name a folder to write to: -o DIR (or use --list).")
+        raise click.UsageError(text("name a folder to write to: -o DIR (or use --list)."))
     fault = None if fault == "none" else fault
     try:
         made = simulate(algorithm, fault, onset=onset, ramp=ramp, family=family, rows=rows, seed=seed)
     except ValueError as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(told(reason(error))) from error
     log = made.write(output)
-    begins = f", from step {made.meta['onset']} on" if fault else ""
-    click.echo(f"{log}: {len(made.rows)} rows of {algorithm}, {fault or 'healthy'}{begins}")
+    said = text("{file}: {n} rows of {algorithm}, {fault}, from step {step} on")
+    if not fault:
+        said = text("{file}: {n} rows of {algorithm}, healthy")
+    click.echo(said.format(file=log, n=len(made.rows), algorithm=algorithm, fault=fault, step=made.meta["onset"]))

@@ -7,6 +7,9 @@ from typing import Any
 
 import click
 
+from holter.cli._speaking import Command, Group
+from holter.language import reason, said, text, told
+
 ALGORITHMS = {
     "grpo": ("GRPOConfig", "GRPOTrainer", "Group Relative Policy Optimization"),
     "ppo": ("PPOConfig", "PPOTrainer", "Proximal Policy Optimization"),
@@ -20,13 +23,19 @@ def _from_holter(name: str) -> Any:  # noqa: ANN401
     try:
         return getattr(holter, name)
     except ImportError as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(told(reason(error))) from error
 
 
-class _Training(click.Command):
+class _Training(Command):
     """A command whose options are the fields of a dataclass that only the training extra can import."""
 
     config = trainer = ""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+        """What the command does, with the algorithm in it."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(told(self.help or ""))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The settings with their help texts; without the training extra, how to get it."""
@@ -35,28 +44,30 @@ class _Training(click.Command):
 
         from holter.trainers.launch import own_settings, parts_of
 
-        with formatter.section("What is trained, on what"):
-            formatter.write_dl(list(parts_of(_from_holter(self.trainer)).items()))
+        with formatter.section(text("What is trained, on what")):
+            formatter.write_dl([(name, told(what)) for name, what in parts_of(_from_holter(self.trainer)).items()])
         config = _from_holter(self.config)
         own = own_settings(config)
         fields = sorted((f for f in dataclasses.fields(config) if f.init), key=lambda f: f.name)
         for title, chosen in (
-            ("Settings, in the file or here", [f for f in fields if f.name in own]),
-            ("Settings of transformers.TrainingArguments, likewise", [f for f in fields if f.name not in own]),
+            (text("Settings, in the file or here"), [f for f in fields if f.name in own]),
+            (text("Settings of transformers.TrainingArguments, likewise"), [f for f in fields if f.name not in own]),
         ):
             with formatter.section(title):
-                formatter.write_dl([(f"--{f.name}", _text(f)) for f in chosen])
+                formatter.write_dl([(f"--{f.name}", _help(f)) for f in chosen])
 
 
-def _text(field: Any) -> str:  # noqa: ANN401
-    """Help text and default of a dataclass' field."""
+def _help(field: Any) -> str:  # noqa: ANN401
+    """Help text and default of a dataclass' field; those of transformers are in English."""
     import dataclasses
 
-    default = "" if field.default in (None, dataclasses.MISSING) else f"  [default: {field.default}]"
-    return " ".join(str(field.metadata.get("help", "")).replace("%%", "%").split()) + default
+    says = text(" ".join(str(field.metadata.get("help", "")).replace("%%", "%").split()))
+    if field.default in (None, dataclasses.MISSING):
+        return says
+    return f"{says}  {text('[default: {value}]').format(value=field.default)}"
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Train a language model on rewards. `holter train grpo --help` and `holter train ppo --help` list every setting."""
 
@@ -72,16 +83,16 @@ def _add(algorithm: str, config: str, trainer: str, title: str) -> None:
     @click.option("--resume", is_flag=True, help="Go on from the last checkpoint in output_dir.")
     @click.pass_context
     def run(ctx: click.Context, file: Path, resume: bool) -> None:  # noqa: FBT001 - click passes flags by name
-        from holter.trainers.launch import launch, overrides, read_config
+        from holter.trainers.launch import launch, merged, overrides, read_config
 
-        said = {**read_config(file), **overrides(ctx.args)}
+        said = merged(read_config(file), overrides(ctx.args))
         made = launch(_from_holter(config), _from_holter(trainer), said, str(file))
         made.train(resume_from_checkpoint=resume or None)
         made.save_model()
         if made.accelerator.is_main_process and made.report.folder is not None:
-            click.echo(f"The run is in {made.report.folder}: holter check {made.report.folder}")
+            click.echo(text("The run is in {folder}: holter check {folder}").format(folder=made.report.folder))
 
-    run.help = f"{title}, as CONFIG says (YAML); --NAME VALUE overrides it."
+    run.help = said("{algorithm}, as CONFIG says (YAML); --NAME VALUE overrides it.", algorithm=title)
     run.config, run.trainer = config, trainer
     command.add_command(run)
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli._speaking import Command
+from holter.language import said, text, told
 from holter.settings import FAIL_ON, find_settings, read_settings
 
 if TYPE_CHECKING:
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=Command,
     epilog="In the page: q leaves, j and k scroll, ? shows all keys. Where the output is no terminal, a line is printed for "
-    "each finding that changes. HOLTER_NOTIFY holds addresses of services that hear of alerts, too."
+    "each finding that changes. HOLTER_NOTIFY holds addresses of services that hear of alerts, too.",
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option(
@@ -67,7 +70,7 @@ def command(
     from holter.monitor.watching import Watch
 
     if "-" in logs:
-        raise click.UsageError("standard input cannot be read twice: save it to a file and watch that")
+        raise click.UsageError(text("standard input cannot be read twice: save it to a file and watch that"))
     settings = _strict(read_settings(config) if config else find_settings(Path.cwd()), floor)
     watch = Watch(logs, settings=settings, speaks=speaks)
     console = Console(highlight=False)
@@ -102,7 +105,9 @@ def _audience(program: str | None, notify: str | None, notes: list[str]) -> Audi
 
     if notify is not None and "://" in notify:
         # Whatever stands there may be a secret: it is not repeated.
-        raise SettingsError("--notify takes a file that holds addresses, not an address: other users see command lines")
+        raise SettingsError(
+            said("--notify takes a file that holds addresses, not an address: other users see command lines")
+        )
     commands = [Command(program, notes.append)] if program else []
     return Audience(channels=[*commands, *services(file=Path(notify) if notify else None)])
 
@@ -120,7 +125,7 @@ def _print(console: Console, moment: Moment) -> None:
 
     if moment.trouble:
         raise UnreadableLogError(moment.trouble)
-    console.print(page([w.diagnosis for w in moment.runs], (), [str(w.pulse) for w in moment.runs], console.width))
+    console.print(page([w.diagnosis for w in moment.runs], (), [w.pulse.says for w in moment.runs], console.width))
 
 
 def _follow_on_screen(watch: Watch, every: float, audience: Audience, notes: list[str]) -> None:
@@ -146,12 +151,12 @@ def _follow_on_screen(watch: Watch, every: float, audience: Audience, notes: lis
                     moment = moments.pop(0)
                     page.show(
                         [w.diagnosis for w in moment.runs],
-                        [str(w.pulse) for w in moment.runs],
+                        [w.pulse.says for w in moment.runs],
                         [w.pulse.finding(w.diagnosis.run) for w in moment.runs],
                         _lines(moment),
                         moment.trouble,
                     )
-                page.add([f"{time.strftime('%H:%M:%S')} {notes.pop(0)}" for _ in range(len(notes))])
+                page.add([f"{time.strftime('%H:%M:%S')} {told(notes.pop(0))}" for _ in range(len(notes))])
                 if watcher.error is not None:
                     raise watcher.error
                 terminal.draw(page.lines(terminal.size))
@@ -163,7 +168,7 @@ def _follow_on_screen(watch: Watch, every: float, audience: Audience, notes: lis
 
 
 def _follow_in_lines(watch: Watch, every: float, audience: Audience, notes: list[str]) -> None:
-    told = ""
+    trouble = ""
     while True:
         moment = watch.look(time.time())
         for alert in moment.alerts:
@@ -172,10 +177,10 @@ def _follow_in_lines(watch: Watch, every: float, audience: Audience, notes: list
         for line in _lines(moment):
             click.echo(line)
         for _ in range(len(notes)):
-            click.echo(f"holter: {notes.pop(0)}", err=True)
-        if moment.trouble and moment.trouble != told:
-            click.echo(f"holter: {moment.trouble}", err=True)
-        told = moment.trouble
+            click.echo(f"holter: {told(notes.pop(0))}", err=True)
+        if moment.trouble and moment.trouble != trouble:
+            click.echo(f"holter: {told(moment.trouble)}", err=True)
+        trouble = moment.trouble
         sys.stdout.flush()
         time.sleep(every)
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holter.detectors.registry import all_detectors
-from holter.errors import SettingsError, UnknownNameError
+from holter.discovery import unknown_name
+from holter.errors import SettingsError
 from holter.findings.finding import Severity
+from holter.language import listed, phrase, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,9 +43,16 @@ class Chosen:
         level = Severity[judged.level.upper()]
         if level == finding.severity or (level > finding.severity and not finding.active):
             return finding
-        verb = "raised" if level > finding.severity else "lowered"
-        said = f"{finding.title} [{verb} from {finding.severity} to {level} by the settings: {judged.reason}]"
-        return dataclasses.replace(finding, severity=level, title=said)
+        title = said(
+            "{title} [raised from {before} to {after} by the settings: {reason}]"
+            if level > finding.severity
+            else "{title} [lowered from {before} to {after} by the settings: {reason}]",
+            title=phrase(finding.title),
+            before=phrase(str(finding.severity)),
+            after=phrase(str(level)),
+            reason=judged.reason,
+        )
+        return dataclasses.replace(finding, severity=level, title=title)
 
 
 def choose(settings: Settings) -> Chosen:
@@ -62,7 +71,7 @@ def choose(settings: Settings) -> Chosen:
         judged |= dict.fromkeys(_matching([pattern]), judgement)
     for name in settings.limits:
         if name not in all_detectors():
-            raise UnknownNameError.of("detector", name, all_detectors())
+            raise unknown_name("detector", name, all_detectors())
     made = [
         _with_limits(all_detectors()[n], settings.limits.get(n, {}), settings.source)
         for n in selected
@@ -77,7 +86,7 @@ def _matching(patterns: Iterable[str]) -> list[str]:
     for pattern in patterns:
         hits = {n for n, d in all_detectors().items() if fnmatch.fnmatchcase(n, pattern) or d.code == pattern}
         if not hits:
-            raise UnknownNameError.of("detector", pattern, all_detectors())
+            raise unknown_name("detector", pattern, all_detectors())
         wanted |= hits
     return [n for n in all_detectors() if n in wanted]
 
@@ -88,10 +97,18 @@ def _with_limits(cls: type[Detector], limits: Mapping[str, float], source: str) 
     for name, value in limits.items():
         field = fields.get(name)
         if field is None:
-            known = ", ".join(fields) or "none"
-            raise SettingsError(f"{source}: {cls.name} has no limit {name!r}; it has {known}.")
+            why = said(
+                "{detector} has no limit {name!r}; it has {names}.",
+                detector=cls.name,
+                name=name,
+                names=listed(fields) or said("none"),
+            )
+            raise SettingsError(f"{source}:", why)
         low, high = field.metadata["low"], field.metadata["high"]
         if not low <= value <= high:
-            raise SettingsError(f"{source}: {cls.name}: {name} = {value:g} is outside {low:g} to {high:g}.")
+            why = said(
+                "{limit} = {value:g} is outside {low:g} to {high:g}.", limit=name, value=value, low=low, high=high
+            )
+            raise SettingsError(f"{source}: {cls.name}:", why)
         values[name] = int(value) if isinstance(field.default, int) else value
     return cls(**values)

@@ -10,8 +10,9 @@ import numpy as np
 
 from holter import detectors, discovery
 from holter.detectors.base import Detector
-from holter.errors import UnknownNameError
+from holter.discovery import unknown_name
 from holter.findings.finding import Finding
+from holter.language import listed, phrase, said
 from holter.runs.run import Split
 from holter.signals.catalog import concepts
 
@@ -43,7 +44,7 @@ def detector(code_or_name: str) -> type[Detector]:
     for found in all_detectors().values():
         if code_or_name in (found.code, found.name):
             return found
-    raise UnknownNameError.of("detector", code_or_name, [n for d in all_detectors().values() for n in (d.name, d.code)])
+    raise unknown_name("detector", code_or_name, [n for d in all_detectors().values() for n in (d.name, d.code)])
 
 
 def run_detectors(run: Run, chosen: Iterable[Detector] | None = None) -> Iterator[Finding | Unchecked]:
@@ -84,14 +85,16 @@ def _why(lacking: list[Need], run: Run) -> str:
     parts = []
     for need in lacking:
         known = concepts().get(need.concepts[0], ())
-        title = known[0].phrase if known else need.concepts[0].replace("_", " ")
+        signal = known[0].phrase if known else need.concepts[0].replace("_", " ")
         found = max((len(s) for s in _candidates(need, run)), default=0)
         if found:
-            parts.append(f"{title} has {found} logged point{'s' * (found != 1)}, {need.points} are needed")
+            template = "{signal} has {found} logged points, {needed} are needed"
+            if found == 1:
+                template = "{signal} has 1 logged point, {needed} are needed"
         elif all(c in run.never for c in need.concepts):
-            parts.append(f"{run.dialect} never logs {title}")
+            template = "{dialect} never logs {signal}"
         else:
-            parts.append(f"no {title} in this log")
-        if need.log:
-            parts[-1] += f"; log {need.log}"
-    return "; ".join(parts) + "."
+            template = "no {signal} in this log"
+        lack = said(template, signal=signal, found=found, needed=need.points, dialect=run.dialect)
+        parts.append(said("{lack}; log {signal}", lack=lack, signal=phrase(need.log)) if need.log else lack)
+    return said("{reasons}.", reasons=listed(parts, "; "))

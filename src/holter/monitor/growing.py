@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
 from holter.readers.records import Records
+from holter.readers.run_folder import CLOCK
 from holter.runs.canonical import canonical
 from holter.store.reading import lines, segments
 
@@ -53,7 +54,7 @@ class GrowingLog:
         if not self._lines:
             return None
         self._records.config = dict(self._config)
-        log = self._records.log(self._name, READER, lines=False)
+        log = replace(self._records.log(self._name, READER, lines=False), clock=CLOCK)
         if self._begins:
             log = replace(log, resumes=tuple(sorted({row for row in self._begins if 0 < row < log.rows})))
         try:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holter.findings.finding import Confidence, Evidence, Finding, Severity, step_text
+from holter.language import Said, listed, phrase, said
 from holter.store import layout
 from holter.store.reading import lines
 
@@ -57,16 +58,19 @@ class Pulse:
             return False
         return self.age > max(LEAST_STALL, STALLED * self.gap)
 
-    def __str__(self) -> str:
+    @property
+    def says(self) -> str:
         """In words, for one line."""
-        parts = [f"{60 / self.gap:.3g} rows a minute"] if self.gap else []
+        parts = [said("{n} rows a minute", n=f"{60 / self.gap:.3g}")] if self.gap else []
         if self.age is not None:
-            parts.append("last row just now" if self.age < 1 else f"last row {span(self.age)} ago")
+            parts.append(
+                said("last row just now") if self.age < 1 else said("last row {span} ago", span=span(self.age))
+            )
         if self.ended:
-            parts.append(self.ended)
+            parts.append(phrase(self.ended))
         elif self.stalled:
-            parts.append("STALLED")
-        return " · ".join(parts)
+            parts.append(said("STALLED"))
+        return listed(parts, " · ")
 
     def finding(self, run: Run) -> Finding | None:
         """What is wrong with the run's life; None where nothing is."""
@@ -74,21 +78,30 @@ class Pulse:
             return None
         step = float(run.steps[-1])
         if self.ended == "failed":
-            title = f"the run broke off after step {step_text(step)}" + (f": {self.why}" if self.why else "")
+            title = said("the run broke off after step {step}", step=step_text(step))
+            if self.why:
+                title = said("{what}: {why}", what=title, why=self.why)
             severity, confidence = Severity.CRITICAL, Confidence.CERTAIN
-            advice: tuple[str, ...] = ("Read the error, mend its cause, and resume from the last good checkpoint.",)
-            says = "the run's own record of its end"
+            advice: tuple[Said, ...] = (
+                said("Read the error, mend its cause, and resume from the last good checkpoint."),
+            )
+            says = said("the run's own record of its end")
         else:
             assert self.gap is not None, "nothing is stalled without a pace"
-            title = (
-                f"no row for longer than {span(max(LEAST_STALL, STALLED * self.gap))}; one came every {span(self.gap)}"
+            title = said(
+                "no row for longer than {limit}; one came every {gap}",
+                limit=span(max(LEAST_STALL, STALLED * self.gap)),
+                gap=span(self.gap),
             )
             severity, confidence = Severity.WARNING, Confidence.MODERATE
             advice = (
-                "See whether the process is alive, and what it waits for: a reward service, a sampler, a collective, a disk.",
-                "Give remote rewards, environments and collectives a timeout.",
+                said(
+                    "See whether the process is alive, and what it waits for: a reward service, a sampler, a collective, a "
+                    "disk."
+                ),
+                said("Give remote rewards, environments and collectives a timeout."),
             )
-            says = "seconds since the last row"
+            says = said("seconds since the last row")
         return Finding(
             detector=DETECTOR,
             code=CODE,
@@ -147,13 +160,15 @@ class PulseTaker:
         return Pulse(age=max(0.0, now - changed), gap=gap)
 
 
-def span(seconds: float) -> str:
+def span(seconds: float) -> Said:
     """A length of time in words."""
-    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {unit}{'s' * (count != 1)}"
-    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
+    if (days := int(seconds // 86400)) > 0:
+        return said("1 day") if days == 1 else said("{n} days", n=days)
+    if (hours := int(seconds // 3600)) > 0:
+        return said("1 hour") if hours == 1 else said("{n} hours", n=hours)
+    if (minutes := int(seconds // 60)) > 0:
+        return said("1 minute") if minutes == 1 else said("{n} minutes", n=minutes)
+    return said("{n} s", n=f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}")
 
 
 def _changed(path: Path) -> float | None:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holter.detectors.registry import all_detectors
-from holter.errors import SettingsError, UnknownNameError
+from holter.discovery import unknown_name
+from holter.errors import SettingsError
 from holter.findings.finding import Finding, Severity, step_text
+from holter.language import Said, phrase, said
 from holter.reports import json as contract
 
 if TYPE_CHECKING:
@@ -33,14 +35,22 @@ class Stop:
     last_good_step: float | None
 
     @property
-    def reason(self) -> str:
+    def reason(self) -> Said:
         """One sentence."""
         f = self.finding
-        good = f" Last good step: {step_text(self.last_good_step)}." if self.last_good_step is not None else ""
-        return f"{f.detector} ({f.severity}) since step {step_text(f.first_step)}: {f.title}.{good}"
+        line = said(
+            "{detector} ({severity}) since step {step}: {what}.",
+            detector=f.detector,
+            severity=phrase(str(f.severity)),
+            step=step_text(f.first_step),
+            what=phrase(f.title),
+        )
+        if self.last_good_step is None:
+            return line
+        return said("{line} Last good step: {step}.", line=line, step=step_text(self.last_good_step))
 
     def record(self) -> dict[str, Any]:
-        """The line of ``findings.jsonl``."""
+        """The line of ``findings.jsonl``, English in every language."""
         good = None if self.last_good_step is None else contract.finite(self.last_good_step)
         return {
             "kind": "stop",
@@ -78,9 +88,11 @@ class StopRule:
         names: set[str] = set()
         for word in [stop_on] if isinstance(stop_on, str) else list(stop_on or ()):
             if not isinstance(word, str):
-                raise SettingsError(f"stop_on takes severities and names of detectors, not {word!r}")
+                raise SettingsError(
+                    said("stop_on takes severities and names of detectors, not {what}", what=repr(word))
+                )
             if word == "info":
-                raise SettingsError("stop_on: an info is never a reason to stop; 'warning' and 'critical' are")
+                raise SettingsError(said("stop_on: an info is never a reason to stop; 'warning' and 'critical' are"))
             if word in ("warning", "critical"):
                 asked = Severity[word.upper()]
                 severity = asked if severity is None else min(severity, asked)
@@ -88,7 +100,7 @@ class StopRule:
             known = all_detectors()
             hits = {n for n, d in known.items() if fnmatch.fnmatchcase(n, word) or d.code == word}
             if not hits:
-                raise UnknownNameError.of("detector", word, known)
+                raise unknown_name("detector", word, ["critical", "warning", *known])
             names |= hits
         return cls(severity, frozenset(names))
 

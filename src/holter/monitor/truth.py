@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from holter.language import said
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -29,7 +31,7 @@ class Truth:
     says: str = ""
 
 
-HEALTHY = Truth(healthy=True, says="healthy")
+HEALTHY = Truth(healthy=True, says=said("healthy"))
 
 
 def truth_beside(log: Path) -> Truth:

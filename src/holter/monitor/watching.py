@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from holter.alerts import Alert, Ledger
 from holter.errors import UnreadableLogError
 from holter.findings.diagnosis import Diagnosis, diagnose_in_place
+from holter.language import reason
 from holter.monitor.pulse import Pulse, PulseTaker
 from holter.runs.follow import Follow
 from holter.settings import Settings
@@ -111,7 +112,7 @@ class Watch:
             runs = self._follow.load().runs
         except UnreadableLogError as error:
             # A file that is being replaced cannot be read for a moment; what was seen before still stands.
-            self._trouble = str(error)
+            self._trouble = reason(error)
             return
         self._diagnoses = tuple(diagnose_in_place(run, self._settings) for run in runs)
         self._trouble = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -10,35 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from holter.compare import Verdict
-from holter.language import text
-from holter.reports.comparison_words import (
-    DIFFERS,
-    NOTHING_STANDS,
-    ONE_RUN_EACH,
-    best,
-    first_to_part,
-    found,
-    grouped_text,
-    influence,
-    interval,
-    mark,
-    method,
-    only_texts,
-    place,
-    run_names,
-    runs_text,
-    same_text,
-    set_to,
-    spread,
-    spread_cells,
-    spread_heads,
-    statuses,
-    together,
-    within,
-    worst,
-)
+from holter.language import text, told
+from holter.reports import comparison_words as words
+from holter.reports.prose import Prose
 from holter.reports.safe_text import safe
 from holter.reports.terminal import MARKS, STYLES
+from holter.reports.words import not_read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,13 +31,15 @@ MOST_SETTINGS = 12
 MOST_NAMED = 6
 MOST_ONLY = 4
 MOST_RUNS = 8
+MOST_PAIRS = 3
+MOST_COLUMNS = 4
 
 
 def print_comparison(console: Console, comparison: Comparison, refused: Sequence[Skipped], *, verbose: bool) -> None:
     """Print the comparison, then what could not be read."""
     console.print(render(comparison, verbose=verbose))
     for each in refused:
-        console.print(Text(text("Not read: {what}").format(what=safe(str(each))), style="dim"))
+        console.print(Text(text("Not read: {what}").format(what=safe(told(not_read(each)))), style="dim"))
 
 
 def render(comparison: Comparison, *, verbose: bool = False) -> RenderableType:
@@ -67,7 +47,10 @@ def render(comparison: Comparison, *, verbose: bool = False) -> RenderableType:
     parts: list[RenderableType] = [_groups(comparison)]
     if comparison.apart:
         parts.append(_settings(comparison, verbose=verbose))
-    parts += [_pair(comparison, pair, verbose=verbose) for pair in comparison.pairs]
+    told = comparison.pairs if verbose or len(comparison.pairs) <= MOST_PAIRS else _gravest(comparison)
+    parts += [_pair(comparison, pair, verbose=verbose) for pair in told]
+    if len(told) < len(comparison.pairs):
+        parts.append(_others(comparison, [p for p in comparison.pairs if p not in told]))
     if not comparison.pairs:
         parts.append(_one_setting(comparison))
     if comparison.sweep is not None:
@@ -79,20 +62,20 @@ def render(comparison: Comparison, *, verbose: bool = False) -> RenderableType:
 def _groups(comparison: Comparison) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     for number, group in enumerate(comparison.groups):
-        status = worst(comparison, number)
-        names = ", ".join(found(comparison, number)[:4])
+        status = words.worst(comparison, number)
+        names = ", ".join(words.found(comparison, number)[:4])
         table.add_row(
             Text(MARKS[status], style=STYLES[status]),
             Text(safe(group.label), style="bold"),
-            runs_text(len(group.runs)),
-            Text(statuses(comparison, number) + (f": {names}" if names else "")),
+            words.runs_text(len(group.runs)),
+            Text(words.statuses(comparison, number) + (f": {names}" if names else "")),
         )
     title = text("Settings") if len(comparison.groups) > 1 else text("Setting")
     return Padding(Group(Text(title, style="bold underline"), table), (0, 0, 0, 1))
 
 
 def _settings(comparison: Comparison, *, verbose: bool) -> RenderableType:
-    many = len(comparison.groups) > 6
+    many = len(comparison.groups) > MOST_COLUMNS
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=not many, header_style="dim")
     table.add_column(text("setting"))
     if many:
@@ -102,7 +85,7 @@ def _settings(comparison: Comparison, *, verbose: bool) -> RenderableType:
             table.add_column(safe(group.label))
     shown = comparison.apart if verbose else comparison.apart[:MOST_SETTINGS]
     for number, setting in enumerate(shown):
-        cells = [set_to(comparison, number, g) for g in range(len(comparison.groups))]
+        cells = [words.set_to(comparison, number, g) for g in range(len(comparison.groups))]
         table.add_row(Text(safe(setting.name)), *([", ".join(dict.fromkeys(cells))] if many else cells))
     more = len(comparison.apart) - len(shown)
     parts: list[RenderableType] = [Text(text("Set otherwise"), style="bold underline"), table]
@@ -113,30 +96,58 @@ def _settings(comparison: Comparison, *, verbose: bool) -> RenderableType:
 
 def _pair(comparison: Comparison, pair: Pair, *, verbose: bool) -> RenderableType:
     first, second = comparison.groups[pair.first], comparison.groups[pair.second]
-    differ = [d for d in pair.differences if d.effect.verdict in DIFFERS]
+    differ = [d for d in pair.differences if d.effect.verdict in words.DIFFERS]
     same = [d for d in pair.differences if d.effect.verdict is Verdict.SAME]
     unknown = [d for d in pair.differences if d.effect.verdict is Verdict.UNKNOWN]
     against = text("{second} against {first}").format(second=safe(second.label), first=safe(first.label))
     parts: list[RenderableType] = [Text(against, style="bold")]
-    if within(pair):
-        parts.append(Text(text(ONE_RUN_EACH), style="dim"))
+    if words.within(pair):
+        parts.append(Prose(words.one_run_each(), style="dim"))
     if differ:
         parts.append(_table(comparison, pair, differ if verbose else differ[:MOST_SIGNALS]))
         if not verbose and len(differ) > MOST_SIGNALS:
             more = text("and {n} more that differ; --verbose shows them").format(n=len(differ) - MOST_SIGNALS)
             parts.append(Text(more, style="dim"))
-    began = first_to_part(comparison, pair)
+    began = words.first_to_part(comparison, pair)
     if began is not None:
-        parts.append(Text(began.said_by(text)))
+        parts.append(Prose(told(began)))
     if same:
         parts.append(_same(comparison, pair, same, verbose=verbose))
     if unknown:
-        said = text("Too few rows to judge ({n}): {names}")
-        parts.append(Text(said.format(n=len(unknown), names=_names(comparison, unknown, verbose)), style="dim"))
-    worse = [Text(f"✗ {safe(r.sentence.said_by(text))}", style=STYLES["critical"]) for r in pair.regressions]
+        few = text("Too few rows to judge ({n}): {names}")
+        parts.append(Prose(few.format(n=len(unknown), names=_names(comparison, unknown, verbose)), style="dim"))
+    worse = [Prose(f"✗ {safe(told(r.says))}", style=STYLES["critical"]) for r in pair.regressions]
     if worse:
         parts += [Text(text("Worse"), style="bold"), *worse]
     return Padding(Group(*parts), (1, 0, 0, 1))
+
+
+def _gravest(comparison: Comparison) -> list[Pair]:
+    """The pairs that are told in full, where there are too many: those that are worst, and differ in most, in their order."""
+
+    def gravity(pair: Pair) -> tuple[int, int]:
+        return len(pair.regressions), _differing(pair)
+
+    chosen = sorted(comparison.pairs, key=gravity, reverse=True)[:MOST_PAIRS]
+    return [pair for pair in comparison.pairs if pair in chosen]
+
+
+def _differing(pair: Pair) -> int:
+    return sum(d.effect.verdict in words.DIFFERS for d in pair.differences)
+
+
+def _others(comparison: Comparison, pairs: Sequence[Pair]) -> RenderableType:
+    """The other pairs, a line each."""
+    first = comparison.groups[pairs[0].first]
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column(text("others against {first}").format(first=safe(first.label)))
+    for title in (text("signals that differ"), text("worse")):
+        table.add_column(title, justify="right")
+    for pair in pairs:
+        table.add_row(
+            safe(comparison.groups[pair.second].label), str(_differing(pair)), str(len(pair.regressions) or "")
+        )
+    return Padding(Group(table, Text(text("--verbose tells each in full."), style="dim")), (1, 0, 0, 1))
 
 
 def _table(comparison: Comparison, pair: Pair, differences: Sequence[Difference]) -> RenderableType:
@@ -144,7 +155,7 @@ def _table(comparison: Comparison, pair: Pair, differences: Sequence[Difference]
     table.add_column("")
     table.add_column(text("at the end"), overflow="fold", min_width=24)
     for group in (pair.first, pair.second):
-        table.add_column(Text(safe(comparison.groups[group].label), overflow="fold"))
+        table.add_column(Text(safe(_column(comparison, group)), overflow="fold"))
     table.add_column(text("difference, 95 %"), no_wrap=True)
     table.add_column(text("apart from"), no_wrap=True)
     for each in differences:
@@ -152,31 +163,39 @@ def _table(comparison: Comparison, pair: Pair, differences: Sequence[Difference]
         a, b = signal.levels[pair.first], signal.levels[pair.second]
         assert a is not None
         assert b is not None
-        sign = mark(comparison, each)
+        sign = words.mark(comparison, each)
         grave = STYLES["critical" if signal.outcome else "warning"]
-        apart = "" if each.parting is None else place(comparison, each.parting.at).said_by(text)
+        apart = "" if each.parting is None else told(words.place(comparison, each.parting.at))
         table.add_row(
             Text(sign, style={"▲": STYLES["healthy"], "▼": grave, "·": "dim"}[sign]),
             Text(safe(signal.metric)),
             f"{a.mean:.4g}",
             f"{b.mean:.4g}",
-            interval(each.effect),
+            words.interval(each.effect),
             apart,
         )
     return table
 
 
+def _column(comparison: Comparison, group: int) -> str:
+    """What heads a setting's column: its label, less the name of the setting where all labels begin with the same one."""
+    labels = [each.label for each in comparison.groups]
+    same = commonprefix([label.partition("=")[0] + "=" for label in labels])
+    return labels[group].removeprefix(same) if same.endswith("=") else labels[group]
+
+
 def _same(comparison: Comparison, pair: Pair, same: Sequence[Difference], *, verbose: bool) -> RenderableType:
     outcomes = [d for d in same if comparison.signals[d.key].outcome]
     rest = [d for d in same if not comparison.signals[d.key].outcome]
-    how = same_text(pair)
+    how = words.same_text(pair)
     lines = [
-        Text.assemble(("= ", STYLES["info"]), f"{safe(comparison.signals[d.key].metric)}: {how} ({interval(d.effect)})")
+        Prose.assemble(
+            ("= ", STYLES["info"]), f"{safe(comparison.signals[d.key].metric)}: {how} ({words.interval(d.effect)})"
+        )
         for d in (outcomes if verbose else outcomes[:MOST_NAMED])
     ]
     if rest:
-        said = f"{how[:1].upper()}{how[1:]} ({len(rest)}): {_names(comparison, rest, verbose)}"
-        lines.append(Text(said, style="dim"))
+        lines.append(Prose(f"{words.heading(pair, len(rest))}: {_names(comparison, rest, verbose)}", style="dim"))
     return Group(*lines)
 
 
@@ -194,10 +213,10 @@ def _first(names: Sequence[str], most: int | None) -> str:
 def _one_setting(comparison: Comparison) -> RenderableType:
     """Seeds of one setting: how far they spread, which is the yardstick for everything else."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for title in spread_heads():
+    for title in words.spread_heads():
         table.add_column(title)
-    for signal, found_level in spread(comparison)[:MOST_SIGNALS]:
-        table.add_row(Text(safe(signal.metric)), *spread_cells(found_level))
+    for signal, found_level in words.spread(comparison)[:MOST_SIGNALS]:
+        table.add_row(Text(safe(signal.metric)), *words.spread_cells(found_level))
     return Padding(Group(Text(text("Seeds of one setting spread so far"), style="bold underline"), table), (1, 0, 0, 1))
 
 
@@ -205,22 +224,23 @@ def _sweep(comparison: Comparison, *, verbose: bool) -> RenderableType:
     assert comparison.sweep is not None
     parts: list[RenderableType] = [Text(text("What the swept settings did"), style="bold underline")]
     shown = [i for i in comparison.sweep.influences if i.stands]
-    parts += [Text(influence(comparison, each).said_by(text)) for each in (shown if verbose else shown[:MOST_SIGNALS])]
+    parts += [Prose(told(words.influence(comparison, each))) for each in (shown if verbose else shown[:MOST_SIGNALS])]
     if not shown:
-        parts.append(Text(text(NOTHING_STANDS), style="dim"))
-    ends_best = best(comparison)
+        parts.append(Text(words.nothing_stands(), style="dim"))
+    ends_best = words.best(comparison)
     if ends_best is not None:
-        parts.append(Text(ends_best.said_by(text)))
-    parts += [Text(together(names).said_by(text), style="yellow") for names in comparison.sweep.together]
+        parts.append(Prose(told(ends_best)))
+    parts += [Prose(told(words.together(names)), style="yellow") for names in comparison.sweep.together]
     return Padding(Group(*parts), (1, 0, 0, 1))
 
 
 def _footer(comparison: Comparison, *, verbose: bool) -> RenderableType:
-    lines = [grouped_text(comparison)]
+    lines = [words.grouped_text(comparison)]
     if comparison.only:
-        said = text("Not in all ({n}): {names}")
-        names = _first(only_texts(comparison), None if verbose else MOST_ONLY)
-        lines.append(said.format(n=len(comparison.only), names=names))
-    lines.append(method(comparison).said_by(text))
-    lines.append(text("Runs: {names}").format(names=_first(run_names(comparison), None if verbose else MOST_RUNS)))
-    return Padding(Group(*(Text(line, style="dim") for line in lines)), (1, 0, 0, 1))
+        names = _first(words.only_texts(comparison), None if verbose else MOST_ONLY)
+        lines.append(text("Not in all ({n}): {names}").format(n=len(comparison.only), names=names))
+    lines.append(told(words.method(comparison)))
+    lines.append(
+        text("Runs: {names}").format(names=_first(words.run_names(comparison), None if verbose else MOST_RUNS))
+    )
+    return Padding(Group(*(Prose(line, style="dim") for line in lines)), (1, 0, 0, 1))

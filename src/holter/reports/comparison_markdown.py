@@ -5,37 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holter.compare import Verdict
-from holter.language import text
-from holter.reports.comparison_words import (
-    DIFFERS,
-    NOTHING_STANDS,
-    ONE_RUN_EACH,
-    best,
-    first_to_part,
-    found,
-    grouped_text,
-    headline,
-    influence,
-    interval,
-    is_worse,
-    mark,
-    method,
-    only_texts,
-    place,
-    run_names,
-    runs_text,
-    same_text,
-    set_to,
-    spread,
-    spread_cells,
-    spread_heads,
-    statuses,
-    together,
-    within,
-    worst,
-)
+from holter.language import listed, text, told
+from holter.reports import comparison_words as words
 from holter.reports.markdown import code, escaped
 from holter.reports.terminal import MARKS
+from holter.reports.words import not_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -54,18 +28,18 @@ def markdown(comparison: Comparison, refused: Sequence[Skipped] = ()) -> str:
         comparison: The comparison.
         refused: What could not be read.
     """
-    gravest = "✗ " if is_worse(comparison) else ""
-    parts = [f"# {gravest}{escaped(headline(comparison).said_by(text))}", _groups(comparison)]
+    gravest = "✗ " if words.is_worse(comparison) else ""
+    parts = [f"# {gravest}{escaped(told(words.headline(comparison)))}", _groups(comparison)]
     if comparison.apart:
         parts.append(_settings(comparison))
-    ends_best = best(comparison)
+    ends_best = words.best(comparison)
     if ends_best is not None:
-        parts.append(escaped(ends_best.said_by(text)))
+        parts.append(escaped(told(ends_best)))
     for pair in comparison.pairs:
         parts += _pair(comparison, pair)
     if not comparison.pairs:
-        rows = [[code(signal.metric), *spread_cells(level)] for signal, level in spread(comparison)]
-        parts += [f"## {text('Seeds of one setting spread so far')}", _table(spread_heads(), rows, "lrrr")]
+        rows = [[code(signal.metric), *words.spread_cells(level)] for signal, level in words.spread(comparison)]
+        parts += [f"## {text('Seeds of one setting spread so far')}", _table(words.spread_heads(), rows, "lrrr")]
     if comparison.sweep is not None:
         parts += _sweep(comparison)
     parts.append(_footer(comparison, refused))
@@ -76,9 +50,9 @@ def _groups(comparison: Comparison) -> str:
     rows = [
         [
             code(group.label),
-            runs_text(len(group.runs)),
-            f"{MARKS[worst(comparison, number)]} {statuses(comparison, number)}",
-            ", ".join(map(code, found(comparison, number))),
+            words.runs_text(len(group.runs)),
+            f"{MARKS[words.worst(comparison, number)]} {words.statuses(comparison, number)}",
+            ", ".join(map(code, words.found(comparison, number))),
         ]
         for number, group in enumerate(comparison.groups)
     ]
@@ -87,7 +61,7 @@ def _groups(comparison: Comparison) -> str:
 
 def _settings(comparison: Comparison) -> str:
     rows = [
-        [code(setting.name), *(_value(set_to(comparison, number, g)) for g in range(len(comparison.groups)))]
+        [code(setting.name), *(_value(words.set_to(comparison, number, g)) for g in range(len(comparison.groups)))]
         for number, setting in enumerate(comparison.apart)
     ]
     heads = [text("setting"), *(code(g.label) for g in comparison.groups)]
@@ -103,10 +77,10 @@ def _pair(comparison: Comparison, pair: Pair) -> Iterator[str]:
     yield "## " + text("{second} against {first}").format(second=code(second.label), first=code(first.label))
     if pair.regressions:
         yield f"### {text('Worse')}"
-        yield _list(f"✗ {escaped(r.sentence.said_by(text))}" for r in pair.regressions)
-    if within(pair):
-        yield text(ONE_RUN_EACH)
-    differ = [d for d in pair.differences if d.effect.verdict in DIFFERS]
+        yield _list(f"✗ {escaped(told(r.says))}" for r in pair.regressions)
+    if words.within(pair):
+        yield words.one_run_each()
+    differ = [d for d in pair.differences if d.effect.verdict in words.DIFFERS]
     if differ:
         heads = [
             "",
@@ -117,13 +91,12 @@ def _pair(comparison: Comparison, pair: Pair) -> Iterator[str]:
             text("apart from"),
         ]
         yield _table(heads, [_difference(comparison, pair, d) for d in differ], "llrrll")
-    began = first_to_part(comparison, pair)
+    began = words.first_to_part(comparison, pair)
     if began is not None:
-        yield escaped(began.said_by(text))
+        yield escaped(told(began))
     same = [d for d in pair.differences if d.effect.verdict is Verdict.SAME]
     if same:
-        how = same_text(pair)
-        yield _folded(f"{how[:1].upper()}{how[1:]} ({len(same)})", _intervals(comparison, same))
+        yield _folded(words.heading(pair, len(same)), _intervals(comparison, same))
     unknown = [d for d in pair.differences if d.effect.verdict is Verdict.UNKNOWN]
     if unknown:
         names = ", ".join(code(comparison.signals[d.key].metric) for d in unknown)
@@ -137,38 +110,36 @@ def _difference(comparison: Comparison, pair: Pair, difference: Difference) -> l
     assert b is not None
     parting = difference.parting
     return [
-        mark(comparison, difference),
+        words.mark(comparison, difference),
         code(signal.metric),
         f"{a.mean:.4g}",
         f"{b.mean:.4g}",
-        escaped(interval(difference.effect)),
-        "" if parting is None else place(comparison, parting.at).said_by(text),
+        escaped(words.interval(difference.effect)),
+        "" if parting is None else told(words.place(comparison, parting.at)),
     ]
 
 
 def _intervals(comparison: Comparison, differences: Sequence[Difference]) -> str:
-    return _list(f"{code(comparison.signals[d.key].metric)}: {escaped(interval(d.effect))}" for d in differences)
+    return _list(f"{code(comparison.signals[d.key].metric)}: {escaped(words.interval(d.effect))}" for d in differences)
 
 
 def _sweep(comparison: Comparison) -> Iterator[str]:
     assert comparison.sweep is not None
     yield f"## {text('What the swept settings did')}"
     stands = [i for i in comparison.sweep.influences if i.stands]
-    lines = [escaped(influence(comparison, i).said_by(text)) for i in stands[:MOST_INFLUENCES]]
-    yield _list(lines or [text(NOTHING_STANDS)])
+    lines = [escaped(told(words.influence(comparison, i))) for i in stands[:MOST_INFLUENCES]]
+    yield _list(lines or [words.nothing_stands()])
     if comparison.sweep.together:
-        yield _list(escaped(together(names).said_by(text)) for names in comparison.sweep.together)
+        yield _list(escaped(told(words.together(names))) for names in comparison.sweep.together)
 
 
 def _footer(comparison: Comparison, refused: Sequence[Skipped]) -> str:
-    lines = [grouped_text(comparison), method(comparison).said_by(text)]
-    lines += (
-        [text("Not in all ({n}): {names}").format(n=len(comparison.only), names="; ".join(only_texts(comparison)))]
-        if comparison.only
-        else []
-    )
-    lines.append(text("Runs: {names}").format(names=", ".join(run_names(comparison))))
-    lines += [text("Not read: {what}").format(what=str(r)) for r in refused]
+    lines = [words.grouped_text(comparison), told(words.method(comparison))]
+    if comparison.only:
+        names = told(listed(words.only_texts(comparison), "; "))
+        lines.append(text("Not in all ({n}): {names}").format(n=len(comparison.only), names=names))
+    lines.append(text("Runs: {names}").format(names=", ".join(words.run_names(comparison))))
+    lines += [text("Not read: {what}").format(what=told(not_read(r))) for r in refused]
     return _folded(text("How this was compared"), _list(escaped(line) for line in lines))
 
 

@@ -7,14 +7,14 @@ from collections import Counter
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from holter.compare import Basis, Better, Sentence, Verdict
+from holter.compare import Basis, Better, Verdict
 from holter.compare.comparison import SCHEDULED
 from holter.compare.groups import short_name
 from holter.compare.settings_apart import as_text
 from holter.findings.finding import Severity, step_text
-from holter.language import text
-from holter.reports.markdown import STATUSES
+from holter.language import Said, listed, phrase, said, text, told
 from holter.reports.safe_text import safe
+from holter.reports.words import status_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,45 +25,50 @@ if TYPE_CHECKING:
 DIFFERS = (Verdict.HIGHER, Verdict.LOWER)
 THEN = 3
 """Signals that are named after the first to part."""
-ONE_RUN_EACH = (
-    "One run each: what differs is said of these two runs. Whether the settings did it, only more seeds can tell."
-)
-NOTHING_STANDS = "Nothing that stands out beside the seeds and the number of signals looked at."
-METHOD = (
-    "Aligned on {axis}, over what all runs cover; the end is the mean of its last quarter. Of the differences called so at "
-    "most 5 % are expected to be false (Benjamini-Hochberg)."
-)
 
 
-def headline(comparison: Comparison) -> Sentence:
+def headline(comparison: Comparison) -> Said:
     """What the whole comparison comes to."""
     if not comparison.pairs:
-        return Sentence("{n} seeds of one setting", {"n": str(len(comparison.runs))})
+        return said("{n} seeds of one setting", n=len(comparison.runs))
     first = safe(comparison.groups[0].label)
     if comparison.sweep is not None and _is_sweep(comparison):
-        swept = ", ".join(safe(s.name) for s in comparison.sweep.settings)
+        names = listed(safe(s.name) for s in comparison.sweep.settings)
         stands = sum(i.stands for i in comparison.sweep.influences)
-        values = {"names": swept, "runs": str(len(comparison.runs)), "n": str(stands)}
-        return Sentence("{names} swept over {runs} runs; effects that stand out: {n}", values)
+        return said(
+            "{names} swept over {runs} runs; effects that stand out: {n}",
+            names=names,
+            runs=len(comparison.runs),
+            n=stands,
+        )
     if len(comparison.pairs) > 1:
         worse = sum(bool(pair.regressions) for pair in comparison.pairs)
         other = sum(any(d.effect.verdict in DIFFERS for d in pair.differences) for pair in comparison.pairs)
-        numbers = {"n": str(len(comparison.pairs)), "first": first, "worse": str(worse), "differ": str(other)}
-        return Sentence("{n} settings against {first}: {differ} differ from it, {worse} worse", numbers)
+        return said(
+            "{n} settings against {first}: {differ} differ from it, {worse} worse",
+            n=len(comparison.pairs),
+            first=first,
+            differ=other,
+            worse=worse,
+        )
     (pair,) = comparison.pairs
     differ = sum(d.effect.verdict in DIFFERS for d in pair.differences)
-    names = {"first": first, "second": safe(comparison.groups[pair.second].label)}
+    two = {"first": first, "second": safe(comparison.groups[pair.second].label)}
     if pair.regressions:
         n = len(pair.regressions)
         if n == 1:
-            return Sentence("{second} is worse than {first} in one way", names)
-        return Sentence("{second} is worse than {first} in {n} ways", {**names, "n": str(n)})
+            return said("{second} is worse than {first} in one way", **two)
+        return said("{second} is worse than {first} in {n} ways", **two, n=n)
     if differ:
-        numbers = {**names, "n": str(differ), "all": str(len(pair.differences))}
-        return Sentence("{second} differs from {first} in {n} of {all} signals, and nothing is worse", numbers)
+        return said(
+            "{second} differs from {first} in {n} of {all} signals, and nothing is worse",
+            **two,
+            n=differ,
+            all=len(pair.differences),
+        )
     if within(pair):
-        return Sentence("{second} and {first} are not distinguishable beside the noise within the runs", names)
-    return Sentence("{second} and {first} are not distinguishable with these seeds", names)
+        return said("{second} and {first} are not distinguishable beside the noise within the runs", **two)
+    return said("{second} and {first} are not distinguishable with these seeds", **two)
 
 
 def is_worse(comparison: Comparison) -> bool:
@@ -76,7 +81,7 @@ def _is_sweep(comparison: Comparison) -> bool:
     return comparison.sweep is not None and len(comparison.groups) > 2 and not comparison.groups[0].baseline
 
 
-def best(comparison: Comparison) -> Sentence | None:
+def best(comparison: Comparison) -> Said | None:
     """Which of several settings ends best in the first outcome; None for two or fewer, or where none says."""
     outcome = next((s for s in comparison.signals.values() if s.outcome), None)
     if outcome is None or len(comparison.groups) <= 2:
@@ -85,8 +90,10 @@ def best(comparison: Comparison) -> Sentence | None:
     if not ends:
         return None
     mean, group = max(ends) if outcome.better is Better.HIGHER else min(ends)
-    values = {"metric": safe(outcome.metric), "setting": safe(comparison.groups[group].label), "mean": f"{mean:.4g}"}
-    return Sentence("{metric} ends best with {setting}: {mean}", values)
+    setting = safe(comparison.groups[group].label)
+    return said(
+        "{metric} ends best with {setting}: {mean}", metric=safe(outcome.metric), setting=setting, mean=f"{mean:.4g}"
+    )
 
 
 def within(pair: Pair) -> bool:
@@ -94,7 +101,7 @@ def within(pair: Pair) -> bool:
     return any(d.effect.basis is Basis.WITHIN for d in pair.differences)
 
 
-def first_to_part(comparison: Comparison, pair: Pair) -> Sentence | None:
+def first_to_part(comparison: Comparison, pair: Pair) -> Said | None:
     """Which signals part first: what comes first may be the cause of the rest. None where nothing parts."""
     apart = [
         (d.parting.at, d.key)
@@ -107,46 +114,45 @@ def first_to_part(comparison: Comparison, pair: Pair) -> Sentence | None:
     where = place(comparison, first)
     rest = sorted(((at, key) for at, key in apart if at > first), key=itemgetter(0))
     if not rest:
-        return Sentence("All of them part at {place}.", phrases={"place": where})
+        return said("All of them part at {place}.", place=where)
     names = [safe(comparison.signals[key].metric) for at, key in apart if at == first]
     then = [
-        Sentence("{name} at {place}", {"name": safe(comparison.signals[key].metric)}, {"place": place(comparison, at)})
+        said("{name} at {place}", name=safe(comparison.signals[key].metric), place=place(comparison, at))
         for at, key in rest[:THEN]
     ]
-    values = {"names": ", ".join(names[:4])}
-    return Sentence("First to part: {names}, at {place}; then {then}.", values, {"place": where, "then": then})
+    return said(
+        "First to part: {names}, at {place}; then {then}.", names=listed(names[:4]), place=where, then=listed(then)
+    )
 
 
-def place(comparison: Comparison, at: float) -> Sentence:
+def place(comparison: Comparison, at: float) -> Said:
     """A place on the axis."""
     if comparison.axis == "step":
-        return Sentence("step {step}", {"step": step_text(round(at))})
-    number = {"n": f"{at:,.0f}"}
-    return Sentence("{n} episodes", number) if comparison.axis == "episodes" else Sentence("{n} tokens", number)
+        return said("step {step}", step=step_text(round(at)))
+    n = f"{at:,.0f}"
+    return said("{n} episodes", n=n) if comparison.axis == "episodes" else said("{n} tokens", n=n)
 
 
-def influence(comparison: Comparison, each: Influence) -> Sentence:
+def influence(comparison: Comparison, each: Influence) -> Said:
     """What a swept setting did to a signal."""
     metric = safe(comparison.signals[each.signal].metric)
     values = {"setting": safe(each.setting), "metric": metric, "rho": f"{each.rho:+.2f}", "p": f"{each.p:.2g}"}
     if each.rho > 0:
-        return Sentence("a larger {setting} raises {metric} (rank correlation {rho}, p {p})", values)
-    return Sentence("a larger {setting} lowers {metric} (rank correlation {rho}, p {p})", values)
+        return said("a larger {setting} raises {metric} (rank correlation {rho}, p {p})", **values)
+    return said("a larger {setting} lowers {metric} (rank correlation {rho}, p {p})", **values)
 
 
-def together(names: Sequence[str]) -> Sentence:
+def together(names: Sequence[str]) -> Said:
     """Settings whose effects these runs cannot tell apart."""
-    return Sentence(
-        "{names} always change together: their effects cannot be told apart.", {"names": ", ".join(map(safe, names))}
-    )
+    return said("{names} always change together: their effects cannot be told apart.", names=listed(map(safe, names)))
 
 
 def statuses(comparison: Comparison, group: int) -> str:
     """How many of a setting's runs have which verdict."""
     counted = Counter(comparison.diagnoses[r].verdict.status for r in comparison.members(group)).most_common()
     if len(comparison.groups[group].runs) == 1:
-        return text(STATUSES[counted[0][0]])
-    return ", ".join(f"{n} {text(STATUSES[status])}" for status, n in counted)
+        return status_text(counted[0][0])
+    return told(listed(f"{n} {status_text(status)}" for status, n in counted))
 
 
 def runs_text(n: int) -> str:
@@ -161,20 +167,43 @@ def same_text(pair: Pair) -> str:
     return text("not distinguishable with these seeds")
 
 
+def heading(pair: Pair, n: int) -> str:
+    """`same_text` above a list of so many signals."""
+    how = same_text(pair)
+    return text("{title} ({n})").format(title=f"{how[:1].upper()}{how[1:]}", n=n)
+
+
 def only_texts(comparison: Comparison) -> list[str]:
     """Signals that not all settings log, with those that do."""
-    said = text("{name} (only {labels})")
-    return [said.format(name=key, labels=", ".join(labels)) for key, labels in comparison.only.items()]
+    return [
+        told(said("{name} (only {labels})", name=key, labels=listed(labels))) for key, labels in comparison.only.items()
+    ]
 
 
 def grouped_text(comparison: Comparison) -> str:
     """How runs were taken together."""
-    return text("Grouped: {how}; --group-by says otherwise.").format(how=text(comparison.how))
+    return text("Grouped: {how}; --group-by says otherwise.").format(how=told(comparison.how))
 
 
-def method(comparison: Comparison) -> Sentence:
+def method(comparison: Comparison) -> Said:
     """How runs were aligned, and how many of the differences may be false."""
-    return Sentence(METHOD, phrases={"axis": comparison.axis})
+    return said(
+        "Aligned on {axis}, over what all runs cover; the end is the mean of its last quarter. Of the differences called so "
+        "at most 5 % are expected to be false (Benjamini-Hochberg).",
+        axis=phrase(comparison.axis),
+    )
+
+
+def one_run_each() -> str:
+    """What two runs can never show."""
+    return text(
+        "One run each: what differs is said of these two runs. Whether the settings did it, only more seeds can tell."
+    )
+
+
+def nothing_stands() -> str:
+    """What is said of a sweep without effects."""
+    return text("Nothing that stands out beside the seeds and the number of signals looked at.")
 
 
 def spread(comparison: Comparison) -> list[tuple[Compared, Level]]:

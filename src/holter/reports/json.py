@@ -1,4 +1,7 @@
-"""The JSON contract ``holter.check/1``: for CI, scripts and agents. Strict JSON; non-finite numbers are strings."""
+"""The JSON contract ``holter.check/1``: for CI, scripts and agents. Strict JSON; non-finite numbers are strings.
+
+Sentences in it are English in every language, so that what one program wrote another can compare.
+"""
 
 from __future__ import annotations
 

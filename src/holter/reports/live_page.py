@@ -10,11 +10,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from holter.findings.diagnosis.phases import span_text
 from holter.findings.finding import Finding, Severity, step_text
+from holter.language import said, text, told
+from holter.reports.html.vital_signs import VITAL_SIGNS
+from holter.reports.prose import Prose
 from holter.reports.safe_text import safe
 from holter.reports.sparkline import bin_of, sparkline
 from holter.reports.terminal import MARKS, STYLES
+from holter.reports.words import extent, status_head
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
@@ -25,28 +28,26 @@ if TYPE_CHECKING:
     from holter.findings.diagnosis import Diagnosis, Story
     from holter.runs.run import Series
 
-VITAL = (
-    *("reward", "eval_score", "ref_kl", "policy_kl", "entropy", "length", "truncation", "clip_fraction"),
-    *("policy_loss", "total_loss", "value_loss", "grad_norm"),
-)
-"""Concepts that are shown where they are logged, in this order."""
 NAME, WIDEST, NARROWEST = 28, 160, 10
 """Columns of a strip's name, and the most and the least of a strip."""
 NEWS = 3
 """Changes that are shown, the newest first."""
 SEVERITY = {"cannot-tell": 0, "healthy": 0, "info": 1, "warning": 2, "critical": 3}
 HELP = (
-    ("q, Ctrl-C", "leave; the run is not touched"),
-    ("j k, arrows", "scroll by a line"),
-    ("space b, Page keys", "scroll by a page"),
-    ("g G, Home End", "to the beginning, to the end"),
-    ("Tab", "the next run, where there are several"),
-    ("?", "this page, and back"),
+    ("q, Ctrl-C", said("leave; the run is not touched")),
+    (said("j k, arrows"), said("scroll by a line")),
+    (said("space b, Page keys"), said("scroll by a page")),
+    ("g G, Home End", said("to the beginning, to the end")),
+    ("Tab", said("the next run, where there are several")),
+    ("?", said("this page, and back")),
 )
 LEGEND = (
-    "A strip is a metric from its first value to its newest. Each character shows the value farthest from the median of its "
-    "rows, so that a spike is never averaged away; × is a value that is not finite. What a finding rests on has its colour.",
-    "`holter explain NAME` says more of a metric or a finding, `holter check LOG` gives evidence and advice.",
+    said(
+        "A strip is a metric from its first value to its newest. Each character shows the value farthest from the median of "
+        "its rows, so that a spike is never averaged away; × is a value that is not finite. What a finding rests on has its "
+        "colour."
+    ),
+    said("`holter explain NAME` says more of a metric or a finding, `holter check LOG` gives evidence and advice."),
 )
 
 
@@ -66,13 +67,13 @@ def head(diagnoses: Sequence[Diagnosis], shown: int, pulses: Sequence[str], trou
     """
     lines: list[RenderableType] = []
     if trouble:
-        lines.append(Text(safe(trouble), style=STYLES["warning"]))
+        lines.append(Prose(safe(told(trouble)), style=STYLES["warning"]))
     if diagnoses:
         if len(diagnoses) > 1:
             lines += [_verdict(d, mark="▸ " if i == shown else "  ") for i, d in enumerate(diagnoses)]
         else:
             lines.append(_verdict(diagnoses[0]))
-        lines += [_line(f"  {_about(diagnoses[shown])}", "dim"), _line(f"  {safe(pulses[shown])}", "dim")]
+        lines += [_line(f"  {_about(diagnoses[shown])}", "dim"), _line(f"  {safe(told(pulses[shown]))}", "dim")]
     return Group(*lines)
 
 
@@ -92,8 +93,9 @@ def help_page() -> RenderableType:
     """Keys, and how to read a strip."""
     table = Table.grid(padding=(0, 3))
     for keys, what in HELP:
-        table.add_row(f"  {keys}", what)
-    return Group(Text("Keys", style="bold underline"), table, *(Padding(Text(t), (1, 2, 0, 2)) for t in LEGEND))
+        table.add_row(f"  {told(keys)}", told(what))
+    legend = (Padding(Prose(told(paragraph)), (1, 2, 0, 2)) for paragraph in LEGEND)
+    return Group(Text(text("Keys"), style="bold underline"), table, *legend)
 
 
 def page(
@@ -113,47 +115,44 @@ def lines_of(console: Console, renderable: RenderableType) -> list[str]:
     return capture.get().splitlines()
 
 
-def _line(text: str, style: str = "") -> Text:
-    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
+def _line(content: str, style: str = "") -> Text:
+    return Text(content, style=style, no_wrap=True, overflow="ellipsis")
 
 
 def _verdict(diagnosis: Diagnosis, mark: str = "") -> Text:
     verdict = diagnosis.verdict
     return Text.assemble(
         mark,
-        (f"{MARKS[verdict.status]} {verdict.status.upper()}  ", STYLES[verdict.status]),
+        (f"{MARKS[verdict.status]} {status_head(verdict.status)}  ", STYLES[verdict.status]),
         (safe(diagnosis.run.name), "bold"),
-        f"  {safe(verdict.title)}",
+        f"  {safe(told(verdict.title))}",
         no_wrap=True,
         overflow="ellipsis",
     )
 
 
 def _about(diagnosis: Diagnosis) -> str:
-    run = diagnosis.run
-    rows = (
-        f"{len(run)} row{'s' * (len(run) != 1)}, {span_text(float(run.steps[0]), float(run.steps[-1]))}"
-        if len(run)
-        else "no row"
-    )
-    good = diagnosis.last_good_step
-    return f"{run.dialect} · {rows}" + (f" · last good step {step_text(good)}" if good is not None else "")
+    run, good = diagnosis.run, diagnosis.last_good_step
+    parts = [run.dialect, told(extent(run)) if len(run) else text("no row")]
+    if good is not None:
+        parts.append(text("last good step {step}").format(step=step_text(good)))
+    return " · ".join(parts)
 
 
 def _wrong(diagnosis: Diagnosis, lifeless: Finding | None) -> Iterator[RenderableType]:
     hot = [s for s in diagnosis.stories if s.severity >= Severity.WARNING and s.active]
     if not hot and lifeless is None:
-        yield Text("Nothing is wrong now, as far as this log shows.", style=STYLES["healthy"])
+        yield Text(text("Nothing is wrong now, as far as this log shows."), style=STYLES["healthy"])
         yield Text()
         return
-    yield Text("Wrong now", style="bold underline")
+    yield Text(text("Wrong now"), style="bold underline")
     if lifeless is not None:
         yield _finding(lifeless, lifeless.severity)
     for story in hot:
         yield from _story(story)
     advice = lifeless.advice if lifeless is not None else diagnosis.advice
     if advice:
-        yield Padding(Text(f"→ {safe(advice[0])}"), (0, 0, 0, 2))
+        yield Padding(Prose(f"→ {safe(told(advice[0]))}"), (0, 0, 0, 2))
     yield Text()
 
 
@@ -161,7 +160,7 @@ def _story(story: Story) -> Iterator[RenderableType]:
     yield _finding(story.root, story.severity)
     if story.consequences:
         names = ", ".join(dict.fromkeys(c.detector for c in story.consequences))
-        yield _line(f"  └ then {names}", "dim")
+        yield _line(f"  └ {text('then {names}').format(names=names)}", "dim")
 
 
 def _finding(f: Finding, severity: Severity) -> RenderableType:
@@ -170,25 +169,25 @@ def _finding(f: Finding, severity: Severity) -> RenderableType:
     table.add_column(width=1)
     table.add_column()
     style = STYLES[str(severity)]
-    said = Text.assemble((f.detector, style), f" since step {step_text(f.first_step)}: {safe(f.title)}")
-    table.add_row(Text(MARKS[str(severity)], style=style), said)
+    since = text("since step {step}: {what}").format(step=step_text(f.first_step), what=safe(told(f.title)))
+    table.add_row(Text(MARKS[str(severity)], style=style), Prose.assemble((f.detector, style), f" {since}"))
     return table
 
 
 def _changed(news: Sequence[str]) -> Iterator[RenderableType]:
     if news:
-        yield Text("Changed", style="bold underline")
+        yield Text(text("Changed"), style="bold underline")
         yield from (_line(f"  {safe(line)}") for line in reversed(news[-NEWS:]))
         yield Text()
 
 
 def _strips(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
     run = diagnosis.run
-    found = [run.get(concept) or run.get(concept, Split.EVAL) for concept in VITAL]
+    found = [run.get(concept) or run.get(concept, Split.EVAL) for sign in VITAL_SIGNS for concept in sign.brief]
     strips = [s for s in found if s is not None and len(s)]
     if not strips:
         return
-    yield Text("Vital signs", style="bold underline")
+    yield Text(text("Vital signs"), style="bold underline")
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=NAME)
     table.add_column(no_wrap=True)
@@ -206,15 +205,15 @@ def _strips(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
 
 def _strip(series: Series, diagnosis: Diagnosis, width: int) -> Text:
     """The series as a line; where a finding that matters rests on it, in the finding's colour."""
-    text = Text(sparkline(series.values, width))
+    line = Text(sparkline(series.values, width))
     matter = [f for f in diagnosis.findings if f.severity >= Severity.WARNING and series.metric in f.metrics]
     for f in sorted(matter, key=lambda f: f.severity):
         first, end = np.searchsorted(series.steps, [f.first_step, f.last_step], side="left").tolist()
         last = min(end, len(series) - 1)
         if first <= last:
-            text.stylize(
+            line.stylize(
                 STYLES[str(f.severity)],
                 bin_of(first, len(series), width),
                 bin_of(last, len(series), width) + 1,
             )
-    return text
+    return line

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from holter.language import said, text
 from holter.reports.live_page import body, gravest, head, help_page, lines_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 KEPT = 100
 """Changes that are kept."""
-FOOT = "q leave · j k scroll · ? help"
 
 
 class LiveScreen:
@@ -31,7 +31,7 @@ class LiveScreen:
         self._pulses: Sequence[str] = ()
         self._lifeless: Sequence[Finding | None] = ()
         self._news: list[str] = []
-        self._trouble = "looking at the log ..."
+        self._trouble: str = said("looking at the log ...")
         self._chosen: str | None = None
         self._top = self._most = 0
         self._help = False
@@ -103,10 +103,12 @@ class LiveScreen:
 
     def _foot(self, console: Console, count: int, room: int) -> str:
         below = count - self._top - room
-        more = f" · {below} more line{'s' * (below != 1)} below" if below > 0 else ""
-        runs = " · Tab next run" if len(self._diagnoses) > 1 else ""
-        text = Text(f"{FOOT}{runs}{more}", style="dim", no_wrap=True, overflow="ellipsis")
-        return lines_of(console, text)[0]
+        parts = [text("q leave · j k scroll · ? help")]
+        if len(self._diagnoses) > 1:
+            parts.append(text("Tab next run"))
+        if below > 0:
+            parts.append(text("1 more line below") if below == 1 else text("{n} more lines below").format(n=below))
+        return lines_of(console, Text(" · ".join(parts), style="dim", no_wrap=True, overflow="ellipsis"))[0]
 
     def _shown(self) -> int:
         """Position of the run that is shown: the chosen one while it is there, else the one that is worst off."""

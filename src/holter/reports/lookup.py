@@ -73,7 +73,7 @@ def look_up_in(name: str, dialect_name: str) -> Page:
         known = [readable(n) for table in lineage(spoken) for n in table.names]
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         raise UnknownNameError(
-            text("{dialect} has no metric {name!r} that Holter knows.").format(dialect=spoken.title, name=name)
+            text("{dialect} has no metric {name!r} that Holter knows.").format(dialect=text(spoken.title), name=name)
             + _hint(near)
             + text(" `holter explain {dialect}` shows all its names.").format(dialect=spoken.name)
         )
@@ -92,7 +92,7 @@ def members(kind: str) -> list[dict[str, str]]:
         return [{"name": page.name, "title": page.title, "code": code} for code, page in pages.items()]
     if kind == "readers":
         return [{"name": r.name, "title": text(r.title)} for r in all_readers().values()]
-    return [{"name": d.name, "title": d.title, "versions": d.spoken_by} for d in all_dialects().values()]
+    return [{"name": d.name, "title": text(d.title), "versions": text(d.spoken_by)} for d in all_dialects().values()]
 
 
 def _signal(name: str) -> Page | None:

@@ -12,9 +12,10 @@ from holter.detectors.base import number
 from holter.findings.diagnosis.phases import span_text
 from holter.findings.diagnosis.verdict import WORDS
 from holter.findings.finding import Severity, step_text
-from holter.language import text
+from holter.language import text, told
 from holter.reports.safe_text import safe
 from holter.reports.terminal import MARKS
+from holter.reports.words import duration, extent, not_read, status_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from holter.findings.finding import Evidence, Finding
     from holter.readers.base import Skipped
 
-STATUSES = {s: s for s in ("healthy", "info", "warning", "critical")} | {"cannot-tell": "cannot tell"}
 QUOTED = 6
 """Values of one piece of evidence that are quoted; the JSON has all."""
 
@@ -62,13 +62,13 @@ def markdown(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = ()) ->
     for diagnosis in diagnoses:
         parts += _run(diagnosis)
     if refused:
-        parts += [f"## {text('Not read')}", _list(escaped(str(r)) for r in refused)]
+        parts += [f"## {text('Not read')}", _list(escaped(told(not_read(r))) for r in refused)]
     return "\n\n".join(parts) + "\n"
 
 
 def _overview(diagnoses: Sequence[Diagnosis]) -> str:
     rows = [
-        f"| {code(d.run.name)} | {_status(d.verdict.status)} | {escaped(d.verdict.title)} | "
+        f"| {code(d.run.name)} | {_status(d.verdict.status)} | {escaped(told(d.verdict.title))} | "
         f"{'–' if d.last_good_step is None else step_text(d.last_good_step)} |"
         for d in diagnoses
     ]
@@ -78,11 +78,9 @@ def _overview(diagnoses: Sequence[Diagnosis]) -> str:
 
 def _run(diagnosis: Diagnosis) -> Iterator[str]:
     run, verdict = diagnosis.run, diagnosis.verdict
-    span = f", {span_text(float(run.steps[0]), float(run.steps[-1]))}" if len(run) else ""
-    rows = text("1 row") if len(run) == 1 else text("{n} rows").format(n=len(run))
-    yield f"# {_status(verdict.status)}: {escaped(verdict.title)}"
-    yield f"{code(run.name)} · {run.dialect} · {rows}{span}"
-    yield escaped(verdict.text)
+    yield f"# {_pair(_status(verdict.status), escaped(told(verdict.title)))}"
+    yield f"{code(run.name)} · {run.dialect} · {told(extent(run))}"
+    yield escaped(told(verdict.text))
     if diagnosis.last_good_step is not None:
         yield f"**{text('Last good step: {step}').format(step=step_text(diagnosis.last_good_step))}**"
     if diagnosis.phases:
@@ -92,7 +90,7 @@ def _run(diagnosis: Diagnosis) -> Iterator[str]:
                 f"| {text('steps')} | | {text('what happens')} |",
                 "|---|---|---|",
                 *(
-                    f"| {span_text(p.first_step, p.last_step)} | {_status(p.status)} | {escaped(p.title)} |"
+                    f"| {told(span_text(p.first_step, p.last_step))} | {_status(p.status)} | {escaped(told(p.title))} |"
                     for p in diagnosis.phases
                 ),
             ]
@@ -102,14 +100,14 @@ def _run(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"## {text('Findings')}"
         for story in hot:
             yield from _story(story)
-    told = {id(f) for s in hot for f in s.members}
-    asides = [f for f in diagnosis.findings if f.severity is Severity.INFO and id(f) not in told]
+    shown = {id(f) for s in hot for f in s.members}
+    asides = [f for f in diagnosis.findings if f.severity is Severity.INFO and id(f) not in shown]
     if asides:
         yield f"## {text('Worth knowing')}"
-        yield _list(f"{code(f.detector)}: {escaped(f.title)}" for f in asides)
+        yield _list(_pair(code(f.detector), escaped(told(f.title))) for f in asides)
     if diagnosis.advice:
         yield f"## {text('What to try, in this order')}"
-        yield "\n".join(f"{i}. {escaped(a)}" for i, a in enumerate(diagnosis.advice, start=1))
+        yield "\n".join(f"{i}. {escaped(told(a))}" for i, a in enumerate(diagnosis.advice, start=1))
     yield from _unknown(diagnosis)
 
 
@@ -118,23 +116,30 @@ def _story(story: Story) -> Iterator[str]:
     if story.consequences:
         yield text("Then:")
         yield _list(
-            f"{_status(str(f.severity))} {code(f.detector)}, "
-            f"{text('from step {step}').format(step=step_text(f.first_step))}: {escaped(f.title)}"
+            text("{detector}, from step {step}: {what}").format(
+                detector=f"{_status(str(f.severity))} {code(f.detector)}",
+                step=step_text(f.first_step),
+                what=escaped(told(f.title)),
+            )
             for f in story.consequences
         )
 
 
 def _finding(finding: Finding) -> str:
-    when = span_text(finding.first_step, finding.last_step)
+    sure = text(WORDS[finding.confidence])
     lines = [
-        f"### {_status(str(finding.severity))}: {code(finding.detector)}, {when}{'' if finding.active else ', ' + text('over')}",
+        text("### {status}: {detector}, {steps}").format(
+            status=_status(str(finding.severity)), detector=code(finding.detector), steps=told(duration(finding))
+        ),
         "",
-        f"{escaped(finding.title)} ({text(WORDS[finding.confidence])}, {finding.code})",
+        text("{what} ({sure}, {code})").format(what=escaped(told(finding.title)), sure=sure, code=finding.code),
         "",
         *(f"- {_evidence(e)}" for e in finding.evidence),
-        *(f"- {text('Against it')}: {escaped(a)}" for a in finding.against),
+        *(f"- {text('Against it: {what}').format(what=escaped(told(a)))}" for a in finding.against),
         *(
-            f"- {text('What else it could be')}: {escaped(a.says)}. {text('To tell: {check}').format(check=escaped(a.check))}"
+            text("- What else it could be: {what}. To tell: {check}").format(
+                what=escaped(told(a.says)), check=escaped(told(a.check))
+            )
             for a in finding.alternatives
         ),
     ]
@@ -143,14 +148,15 @@ def _finding(finding: Finding) -> str:
 
 def _evidence(evidence: Evidence) -> str:
     pairs = [f"{step_text(s)}: {number(v)}" for s, v in zip(evidence.steps, evidence.values, strict=True)]
-    more = f", … ({len(pairs)} values)" if len(pairs) > QUOTED else ""
-    return f"{code(evidence.metric)} \\[{evidence.unit}\\] {', '.join(pairs[:QUOTED])}{more}: {escaped(evidence.says)}"
+    more = text(", … ({n} values)").format(n=len(pairs)) if len(pairs) > QUOTED else ""
+    quoted = ", ".join(pairs[:QUOTED]) + more
+    return _pair(f"{code(evidence.metric)} \\[{told(evidence.unit)}\\] {quoted}", escaped(told(evidence.says)))
 
 
 def _unknown(diagnosis: Diagnosis) -> Iterator[str]:
     """What was not looked at: folded, never left out."""
     run = diagnosis.run
-    lines = [f"- {code(u.detector)}: {escaped(u.why)}" for u in diagnosis.unchecked]
+    lines = [f"- {_pair(code(u.detector), escaped(told(u.why)))}" for u in diagnosis.unchecked]
     lines += [
         f"- {code(n)} {text('ignored: {reason}').format(reason=escaped(r))}" for n, r in diagnosis.ignored.items()
     ]
@@ -159,15 +165,19 @@ def _unknown(diagnosis: Diagnosis) -> Iterator[str]:
             "- "
             + text("Not understood ({n}): {names}").format(n=len(run.unknown), names=", ".join(map(code, run.unknown)))
         )
-    lines += [f"- {escaped(n)}" for n in run.notes]
-    lines += [f"- {text('Not read: {what}').format(what=escaped(str(s)))}" for s in run.skipped]
+    lines += [f"- {escaped(told(n))}" for n in run.notes]
+    lines += [f"- {text('Not read: {what}').format(what=escaped(told(not_read(s))))}" for s in run.skipped]
     if lines:
         summary = text("Not checked ({n}), and notes on the log").format(n=len(diagnosis.unchecked))
         yield "\n".join([f"<details><summary>{summary}</summary>", "", *lines, "", "</details>"])
 
 
+def _pair(what: str, says: str) -> str:
+    return text("{what}: {says}").format(what=what, says=says)
+
+
 def _status(status: str) -> str:
-    return f"{MARKS[status]} {text(STATUSES[status])}"
+    return f"{MARKS[status]} {status_text(status)}"
 
 
 def _list(lines: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from holter.errors import HolterError
-from holter.language import text
+from holter.language import said, text
 
 STANDARD = "-"
 """How standard output is named."""
@@ -31,6 +31,6 @@ def write(report: str, output: str) -> None:
         Path(output).write_text(report, encoding="utf-8")
     except OSError as error:
         why = error.strerror or str(error)
-        raise HolterError(text("{file}: it cannot be written ({why}).").format(file=output, why=why)) from error
+        raise HolterError(said("{file}: it cannot be written ({why}).", file=output, why=why)) from error
     size = f"{len(report.encode()) / 1e6:.2f}"
     click.echo(text("Wrote {file} ({size} MB).").format(file=output, size=size))

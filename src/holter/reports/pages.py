@@ -17,12 +17,12 @@ from holter.detectors.measured import section as measured_section
 from holter.detectors.registry import all_detectors
 from holter.dialects.base import Fit
 from holter.dialects.registry import GENERIC, all_dialects, lineage, never
-from holter.language import text
+from holter.language import Said, listed, phrase, said, text, told
 from holter.signals.base import Estimator, Reduction, Unit
 from holter.signals.catalog import catalog, concepts, find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from holter.detectors.base import Detector
     from holter.dialects.base import Dialect, Name
@@ -178,7 +178,10 @@ def signal_page(signal: Signal, asked: str = "") -> Page:
     parts += _section(text("Detectors that look at it"), [_detector_line(d) for d in detectors])
     parts += _section(
         text("What frameworks call it"),
-        [text("- {what}: {says}").format(what=d.title, says=f"`{readable(n)}`{_remarks(n, signal)}") for d, n in names],
+        [
+            text("- {what}: {says}").format(what=text(d.title), says=f"`{readable(n)}`{_remarks(n, signal)}")
+            for d, n in names
+        ],
     )
     parts += _legend(n for _, n in names)
     parts += _section(text("Sources"), [f"- {s}" for s in signal.sources])
@@ -212,7 +215,7 @@ def name_page(raw: str, meanings: Mapping[str, Meaning]) -> Page:
         title = text(looked_up[0].title) if looked_up else found.key
         remarks = _remarks(found.name, looked_up[0] if looked_up else None)
         says = text("{key}, {title}").format(key=f"`{found.full_key}`", title=title) + remarks
-        lines.append(text("- {what}: {says}").format(what=all_dialects()[name].title, says=says))
+        lines.append(text("- {what}: {says}").format(what=text(all_dialects()[name].title), says=says))
         facts.append({"dialect": name, "key": found.full_key, **_name_facts(found.name)})
     parts += [text("What frameworks mean by it:"), "\n".join(lines)]
     keys = dict.fromkeys(found.key for found in meanings.values())
@@ -224,7 +227,7 @@ def dialect_page(spoken: Dialect) -> Page:
     """The page of a dialect: what the framework logs, what it never logs, its traps."""
     absent = never(spoken)
     parts = [
-        f"# {spoken.title}",
+        f"# {text(spoken.title)}",
         "\n".join(
             [
                 text("- dialect: {name}").format(name=f"`{spoken.name}`"),
@@ -240,7 +243,7 @@ def dialect_page(spoken: Dialect) -> Page:
         parts += [f"## {text('Traps')}", text(spoken.note)]
     tables = list(lineage(spoken))
     for table in tables:
-        shared = text("What it shares with {title} (`{name}`)").format(title=table.title, name=table.name)
+        shared = text("What it shares with {title} (`{name}`)").format(title=text(table.title), name=table.name)
         title = text("What it logs") if table is spoken else shared
         parts += _section(title, [_entry(n) for n in table.names])
     parts += _legend(n for table in tables for n in table.names)
@@ -255,7 +258,7 @@ def dialect_page(spoken: Dialect) -> Page:
         "never": list(absent),
         "note": spoken.note,
     }
-    return Page(kind="dialect", name=spoken.name, title=spoken.title, markdown=_joined(parts), facts=facts)
+    return Page(kind="dialect", name=spoken.name, title=text(spoken.title), markdown=_joined(parts), facts=facts)
 
 
 def detector_page(detector: type[Detector]) -> Page:
@@ -287,14 +290,21 @@ def described(reader: Reader) -> list[str]:
 def _in_language(page: str) -> str:
     """A detector's page, each section in the language spoken where the catalogue holds it."""
     title, said = page.split("\n## ", 1)[0].strip().split("\n\n", 1)
-    told = ((text(name), _table(body) if body.startswith("|") else text(body)) for name, body in sections(page))
-    return "\n\n".join([title, text(said), *(f"## {name}\n\n{body}" for name, body in told)])
+    parts = (f"## {text(name)}\n\n{told(section(body))}" for name, body in sections(page))
+    return "\n\n".join([title, text(said), *parts])
 
 
-def _table(markdown: str) -> str:
-    """A table of Markdown, cell by cell in the language spoken."""
-    rows = (row.removeprefix("| ").removesuffix(" |").split(" | ") for row in markdown.split("\n"))
-    return "\n".join(f"| {' | '.join(map(text, cells))} |" if len(cells) > 1 else cells[0] for cells in rows)
+def section(body: str) -> str:
+    """What stands below a heading of a detector's page, as `told` says it: a table cell by cell."""
+    if not body.startswith("|"):
+        return body
+    rows = (row.removeprefix("| ").removesuffix(" |").split(" | ") for row in body.split("\n"))
+    lines = (_row(cells) if len(cells) > 1 else cells[0] for cells in rows)
+    return listed(lines, "\n")
+
+
+def _row(cells: Sequence[str]) -> Said:
+    return said("| {cells} |", cells=listed(map(phrase, cells), " | "))
 
 
 def _frameworks() -> list[Dialect]:
@@ -399,13 +409,7 @@ def _concept_words(concept: str) -> str:
     known = concepts().get(concept)
     if not known:
         return concept
-    return text("{title} ({aside})").format(title=_phrase(known[0]), aside=f"`{concept}`")
-
-
-def _phrase(signal: Signal) -> str:
-    """The title inside a sentence; only English has a lower case for it."""
-    said = text(signal.title)
-    return signal.phrase if said == signal.title else said
+    return text("{title} ({aside})").format(title=told(known[0].phrase), aside=f"`{concept}`")
 
 
 def _named(signal: Signal) -> str:
@@ -414,7 +418,7 @@ def _named(signal: Signal) -> str:
 
 
 def _link(signal: Signal) -> str:
-    titled = text("{title} ({aside})").format(title=_phrase(signal), aside=text(unit_words(signal.unit)))
+    titled = text("{title} ({aside})").format(title=told(signal.phrase), aside=text(unit_words(signal.unit)))
     return text("- {what}: {says}").format(what=f"`{signal.key}`", says=titled)
 
 

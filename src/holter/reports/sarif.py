@@ -1,5 +1,7 @@
 """SARIF 2.1.0 for code scanning in CI: a result a finding, at the line of the log where it could first be said.
 
+English in every language: programs compare one upload with the next.
+
 References:
     OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0 (2020).
 """
@@ -15,6 +17,7 @@ from holter.detectors.registry import all_detectors
 from holter.findings.diagnosis.phases import span_text
 from holter.findings.diagnosis.verdict import WORDS
 from holter.findings.finding import Severity
+from holter.language import SOURCE, speaking
 from holter.reports import json as contract
 from holter.reports.pages import summary
 from holter.reports.safe_text import safe
@@ -64,11 +67,13 @@ def log(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = ()) -> dict
 
 
 def _rule(detector: type[Detector]) -> dict[str, Any]:
+    with speaking(SOURCE):
+        page = detector.page()
     return {
         "id": detector.code,
         "name": detector.name,
         "shortDescription": {"text": summary(detector)},
-        "help": {"text": detector.page(), "markdown": detector.page()},
+        "help": {"text": page, "markdown": page},
     }
 
 

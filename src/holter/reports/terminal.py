@@ -14,8 +14,11 @@ from rich.text import Text
 from holter.findings.diagnosis.phases import span_text
 from holter.findings.diagnosis.verdict import WORDS
 from holter.findings.finding import Severity, step_text
+from holter.language import Said, listed, phrase, said, text, told
+from holter.reports.prose import Prose
 from holter.reports.safe_text import safe
 from holter.reports.sparkline import bin_of, sparkline
+from holter.reports.words import duration, extent, not_read, status_head
 from holter.signals.catalog import concepts
 
 if TYPE_CHECKING:
@@ -23,13 +26,15 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from holter.findings.diagnosis import Diagnosis, Story
+    from holter.findings.diagnosis import Diagnosis, Phase, Story
     from holter.findings.finding import Evidence, Finding
     from holter.readers.base import Skipped
 
 STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan", "healthy": "green", "cannot-tell": "magenta"}
 MARKS = {"critical": "✗", "warning": "!", "info": "i", "healthy": "✓", "cannot-tell": "?"}
 SPARK = 32
+MOST_NAMES = 8
+"""Names that were not understood that are printed."""
 QUOTED = 6
 """Values of one piece of evidence that are printed; the JSON has all."""
 
@@ -44,11 +49,12 @@ def print_diagnoses(
         console.print(render(diagnosis, verbose=verbose))
     if refused:
         console.print()
-        console.print(Text(f"Not read ({len(refused)}):", style="bold"))
+        console.print(Text(text("Not read ({n}):").format(n=len(refused)), style="bold"))
         for each in refused if verbose else refused[:5]:
-            console.print(Text(f"  {safe(str(each))}", style="dim"))
+            console.print(Prose(f"  {safe(told(not_read(each)))}", style="dim"))
         if not verbose and len(refused) > 5:
-            console.print(Text(f"  and {len(refused) - 5} more; --verbose shows them all", style="dim"))
+            more = text("and {n} more; --verbose shows them all").format(n=len(refused) - 5)
+            console.print(Text(f"  {more}", style="dim"))
 
 
 def render(diagnosis: Diagnosis, *, verbose: bool = False) -> RenderableType:
@@ -66,14 +72,13 @@ def render(diagnosis: Diagnosis, *, verbose: bool = False) -> RenderableType:
 
 def _header(diagnosis: Diagnosis) -> Panel:
     run, verdict = diagnosis.run, diagnosis.verdict
-    body = Text(safe(verdict.title), style=STYLES[verdict.status])
-    body.append(f"\n{safe(verdict.text)}", style="default not bold")
+    body = Prose(safe(told(verdict.title)), style=STYLES[verdict.status])
+    body.append(f"\n{safe(told(verdict.text))}", style="default not bold")
     if diagnosis.last_good_step is not None:
-        body.append(f"\nLast good step: {step_text(diagnosis.last_good_step)}.", style="default not bold")
-    rows = f"{len(run)} rows" if len(run) != 1 else "1 row"
-    span = f", {span_text(float(run.steps[0]), float(run.steps[-1]))}" if len(run) else ""
-    title = Text(f" {MARKS[verdict.status]} {verdict.status.upper()} ", style=STYLES[verdict.status])
-    about = f"{safe(run.name)} · {run.dialect} · {rows}{span}"
+        good = text("Last good step: {step}.").format(step=step_text(diagnosis.last_good_step))
+        body.append(f"\n{good}", style="default not bold")
+    title = Text(f" {MARKS[verdict.status]} {status_head(verdict.status)} ", style=STYLES[verdict.status])
+    about = f"{safe(run.name)} · {run.dialect} · {told(extent(run))}"
     return Panel(body, title=title, title_align="left", subtitle=Text(about, style="dim"), subtitle_align="left")
 
 
@@ -83,10 +88,14 @@ def _phases(diagnosis: Diagnosis) -> RenderableType:
         style = STYLES[phase.status]
         table.add_row(
             Text(MARKS[phase.status], style=style),
-            Text(span_text(phase.first_step, phase.last_step), style="bold", no_wrap=True),
-            Text(f"{'healthy: ' if phase.status == 'healthy' else ''}{safe(phase.title)}"),
+            Text(told(span_text(phase.first_step, phase.last_step)), style="bold", no_wrap=True),
+            Prose(safe(told(_phase(phase)))),
         )
-    return Padding(Group(Text("Phases", style="bold underline"), table), (1, 0, 0, 1))
+    return Padding(Group(Text(text("Phases"), style="bold underline"), table), (1, 0, 0, 1))
+
+
+def _phase(phase: Phase) -> str:
+    return said("healthy: {what}", what=phrase(phase.title)) if phase.status == "healthy" else phase.title
 
 
 def _story(diagnosis: Diagnosis, story: Story, *, verbose: bool) -> RenderableType:
@@ -94,26 +103,24 @@ def _story(diagnosis: Diagnosis, story: Story, *, verbose: bool) -> RenderableTy
     style = STYLES[str(finding.severity)]
     head = Text(f"{MARKS[str(finding.severity)]} ", style=style)
     head.append(finding.detector, style=f"bold {style}")
-    when = span_text(finding.first_step, finding.last_step)
-    head.append(
-        f"  {when}{'' if finding.active else ', over'} · {WORDS[finding.confidence]} · {finding.code}", style="dim"
-    )
-    parts: list[RenderableType] = [head, Padding(Text(safe(finding.title)), (0, 0, 0, 2)), _strips(diagnosis, finding)]
+    when = told(duration(finding))
+    head.append(f"  {when} · {text(WORDS[finding.confidence])} · {finding.code}", style="dim")
+    title = Prose(safe(told(finding.title)))
+    parts: list[RenderableType] = [head, Padding(title, (0, 0, 0, 2)), _strips(diagnosis, finding)]
     if verbose:
         parts.append(_evidence(finding.evidence))
     notes = Table.grid(padding=(0, 1))
     for each in story.consequences:
-        said = Text.assemble(
-            (each.detector, STYLES[str(each.severity)]), f" from step {step_text(each.first_step)}: {safe(each.title)}"
-        )
-        notes.add_row(
-            Text("  └ then", style="dim", no_wrap=True), Group(said, _evidence(each.evidence)) if verbose else said
-        )
+        where = text("from step {step}: {what}").format(step=step_text(each.first_step), what=safe(told(each.title)))
+        line = Prose.assemble((each.detector, STYLES[str(each.severity)]), f" {where}")
+        label = Text(f"  └ {text('then')}", style="dim", no_wrap=True)
+        notes.add_row(label, Group(line, _evidence(each.evidence)) if verbose else line)
     for against in finding.against:
-        notes.add_row(Text("  against", style="dim", no_wrap=True), Text(safe(against), style="dim"))
+        label = Text(f"  {text('against')}", style="dim", no_wrap=True)
+        notes.add_row(label, Prose(safe(told(against)), style="dim"))
     for other in finding.alternatives:
-        text = f"{safe(other.says)} (to tell: {safe(other.check)})"
-        notes.add_row(Text("  or", style="dim", no_wrap=True), Text(text, style="dim italic"))
+        what = said("{what} (to tell: {check})", what=phrase(other.says), check=phrase(other.check))
+        notes.add_row(Text(f"  {text('or')}", style="dim", no_wrap=True), Prose(safe(told(what)), style="dim italic"))
     parts.append(notes)
     return Padding(Group(*parts), (1, 0, 0, 1))
 
@@ -140,67 +147,73 @@ def _evidence(evidence: Iterable[Evidence]) -> RenderableType:
     lines = []
     for each in evidence:
         pairs = [f"{step_text(s)}: {v:.4g}" for s, v in zip(each.steps, each.values, strict=True)]
-        quoted = ", ".join(pairs[:QUOTED]) + (f", … ({len(pairs)} values)" if len(pairs) > QUOTED else "")
-        lines.append(Text(f"  {safe(each.metric)} [{each.unit}] {quoted}: {safe(each.says)}", style="dim"))
+        more = text(", … ({n} values)").format(n=len(pairs)) if len(pairs) > QUOTED else ""
+        quoted = ", ".join(pairs[:QUOTED]) + more
+        lines.append(Prose(f"  {safe(each.metric)} [{told(each.unit)}] {quoted}: {safe(told(each.says))}", style="dim"))
     return Group(*lines)
 
 
 def _asides(diagnosis: Diagnosis, *, verbose: bool) -> list[RenderableType]:
     """Findings of severity info: worth knowing, never an alarm."""
-    told = {id(f) for s in diagnosis.stories if s.severity >= Severity.WARNING for f in s.members}
-    asides = [f for f in diagnosis.findings if f.severity is Severity.INFO and id(f) not in told]
+    shown_above = {id(f) for s in diagnosis.stories if s.severity >= Severity.WARNING for f in s.members}
+    asides = [f for f in diagnosis.findings if f.severity is Severity.INFO and id(f) not in shown_above]
     if not asides:
         return []
-    lines: list[RenderableType] = [Text("Worth knowing", style="bold underline")]
+    lines: list[RenderableType] = [Text(text("Worth knowing"), style="bold underline")]
     shown = asides if verbose else asides[:4]
-    lines += [Text.assemble(("i ", STYLES["info"]), (f"{f.detector}: ", "bold"), safe(f.title)) for f in shown]
+    lines += [Prose.assemble(("i ", STYLES["info"]), (f"{f.detector}: ", "bold"), safe(told(f.title))) for f in shown]
     if not verbose and len(asides) > 4:
-        lines.append(Text(f"  and {len(asides) - 4} more; --verbose shows them", style="dim"))
+        more = text("and {n} more; --verbose shows them").format(n=len(asides) - 4)
+        lines.append(Text(f"  {more}", style="dim"))
     return [Padding(Group(*lines), (1, 0, 0, 1))]
 
 
 def _advice(diagnosis: Diagnosis) -> RenderableType:
     table = Table.grid(padding=(0, 1))
     for number, advice in enumerate(diagnosis.advice, start=1):
-        table.add_row(Text(f"{number}.", style="bold"), Text(safe(advice)))
-    return Padding(Group(Text("What to try, in this order", style="bold underline"), table), (1, 0, 0, 1))
+        table.add_row(Text(f"{number}.", style="bold"), Prose(safe(told(advice))))
+    return Padding(Group(Text(text("What to try, in this order"), style="bold underline"), table), (1, 0, 0, 1))
 
 
-def _wanting(diagnosis: Diagnosis) -> str:
-    """The signals whose absence keeps most detectors from looking."""
+def _not_checked(diagnosis: Diagnosis) -> Said:
+    """How many detectors could not look, and the signals whose absence keeps most of them from looking."""
+    count = len({u.detector for u in diagnosis.unchecked})
     missing = Counter(concept for u in diagnosis.unchecked for concept in u.missing)
     known = concepts()
     wanted = [
-        f"{known[c][0].phrase} ({n})" for c, n in missing.most_common() if c in known and diagnosis.run.get(c) is None
+        said("{signal} ({n})", signal=known[c][0].phrase, n=n)
+        for c, n in missing.most_common()
+        if c in known and diagnosis.run.get(c) is None
     ]
-    return f"; most for want of {', '.join(wanted[:4])}" if wanted else ""
+    if not wanted:
+        return said("Not checked: {n} detectors. --verbose says which and why.", n=count)
+    return said(
+        "Not checked: {n} detectors; most for want of {signals}. --verbose says which and why.",
+        n=count,
+        signals=listed(wanted[:4]),
+    )
 
 
 def _footer(diagnosis: Diagnosis, *, verbose: bool) -> RenderableType:
     run = diagnosis.run
     lines: list[RenderableType] = []
     if diagnosis.unchecked:
-        names = sorted({u.detector for u in diagnosis.unchecked})
         if verbose:
-            lines.append(Text("Not checked", style="bold underline"))
-            lines += [Text(f"- {u.detector}: {safe(u.why)}", style="dim") for u in diagnosis.unchecked]
+            lines.append(Text(text("Not checked"), style="bold underline"))
+            lines += [Prose(f"- {u.detector}: {safe(told(u.why))}", style="dim") for u in diagnosis.unchecked]
         else:
-            lines.append(
-                Text(
-                    f"Not checked: {len(names)} detectors{_wanting(diagnosis)}. --verbose says which and why.",
-                    style="dim",
-                )
-            )
-    lines += [Text(f"Ignored: {n} ({safe(r)})", style="dim") for n, r in diagnosis.ignored.items()]
+            lines.append(Prose(told(_not_checked(diagnosis)), style="dim"))
+    below = [text("Ignored: {name} ({reason})").format(name=n, reason=r) for n, r in diagnosis.ignored.items()]
     if run.unknown:
-        names = [safe(n) for n in run.unknown]
-        more = f" and {len(names) - 8} more" if len(names) > 8 and not verbose else ""
-        lines.append(
-            Text(f"Not understood ({len(names)}): {', '.join(names if verbose else names[:8])}{more}", style="dim")
-        )
-    lines += [Text(f"Note: {safe(n)}", style="dim") for n in run.notes]
-    lines += [Text(f"Skipped: {safe(str(s))}", style="dim") for s in (run.skipped if verbose else run.skipped[:3])]
-    if not verbose and len(run.skipped) > 3:
-        lines.append(Text(f"Skipped: {len(run.skipped) - 3} more; --verbose shows them", style="dim"))
-    lines.append(Text(f"Step axis: {safe(run.step_axis)}", style="dim"))
+        names = ", ".join(list(run.unknown)[: None if verbose else MOST_NAMES])
+        more = 0 if verbose else len(run.unknown) - MOST_NAMES
+        shown = text("{names} and {n} more").format(names=names, n=more) if more > 0 else names
+        below.append(text("Not understood ({n}): {names}").format(n=len(run.unknown), names=shown))
+    below += [text("Note: {note}").format(note=told(n)) for n in run.notes]
+    skipped = run.skipped if verbose else run.skipped[:3]
+    below += [text("Skipped: {what}").format(what=told(not_read(s))) for s in skipped]
+    if len(skipped) < len(run.skipped):
+        below.append(text("Skipped: {n} more; --verbose shows them").format(n=len(run.skipped) - len(skipped)))
+    below.append(text("Step axis: {axis}").format(axis=told(run.step_axis)))
+    lines += [Prose(safe(line), style="dim") for line in below]
     return Padding(Group(*lines), (1, 0, 0, 1))

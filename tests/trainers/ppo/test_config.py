@@ -30,6 +30,7 @@ def test_episodes_become_updates(tmp_path):
         ({"kl_coeff": 0.1}, "Did you mean kl_coef"),
         ({"init_kl_coef": 0.1}, "is called kl_coef"),
         ({"max_new_tokens": 5}, "is called response_length"),
+        ({"batch_size": 64}, "batch_size is called per_device_train_batch_size"),
         ({"kl_estimator": "k2"}, "k1 or k3"),
         ({"stop_token": "</s>"}, "stop_token_id takes any token"),
         ({"stop_token": "eos", "stop_token_id": 2}, "set one of them"),

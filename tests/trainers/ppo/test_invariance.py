@@ -46,7 +46,14 @@ def assert_same(some, others):
         assert not unlike
 
 
-SETTINGS = {"num_ppo_epochs": 2, "max_grad_norm": 1.0, "kl_target": 0.5, "kl_horizon": 100}
+SETTINGS = {
+    "num_ppo_epochs": 2,
+    "max_grad_norm": 1.0,
+    "kl_target": 0.5,
+    "kl_horizon": 100,
+    "whiten_rewards": True,
+    "gamma": 0.99,
+}
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,9 @@ import torch
 
 from holter.errors import SettingsError
 
+from ..test_metrics import Looks
+
+MEASURED = ("completions", "rollout", "update", "updated")
 DOCUMENTED = [
     "eps",
     "objective/kl",
@@ -141,11 +144,26 @@ def test_a_policy_that_is_no_number_is_an_error_that_says_so(ppo, trained, polic
         trained(ppo(max_steps=1))
 
 
-@pytest.mark.parametrize(("target", "done"), [(1e-4, 2), (1e4, 6), (None, 6)])
+@pytest.mark.parametrize(("target", "done"), [(1e-4, 1), (1e4, 6), (None, 6)])
 def test_an_update_ends_when_the_policy_has_moved_far_enough(ppo, trained, target, done):
     # The first of the six passes never has a KL; the second, after one step, has one.
     row = trained(ppo(num_ppo_epochs=6, learning_rate=5e-3, max_steps=1, target_kl=target))[0]
     assert row["policy/update_fraction"] == pytest.approx(done / 6)
+
+
+def test_a_mini_batch_that_finds_the_policy_too_far_away_does_not_move_it_further(ppo, trained, taught):
+    weights, rows = [], []
+    for settings in ({"num_ppo_epochs": 1}, {"num_ppo_epochs": 6, "target_kl": 1e-4}):
+        trainer = ppo(model=copy.deepcopy(taught), learning_rate=5e-3, max_steps=1, **settings)
+        rows.append(trained(trainer))
+        weights.append({**trainer.policy.state_dict(), **trainer.both.value_model.state_dict()})
+    for name, tensor in weights[0].items():
+        assert torch.equal(tensor, weights[1][name]), name
+    for row, ended in zip(*rows, strict=True):
+        assert (ended["grad_norm"], ended["lr"]) == (row["grad_norm"], row["lr"])
+        # What stopped the update is to be seen, and so is the loss that it had.
+        assert ended["policy/kl_k3_avg"] > 1e-4 > row["policy/kl_k3_avg"]
+        assert math.isfinite(ended["loss"])
 
 
 def test_the_coefficient_is_led_towards_the_target(ppo, trained):
@@ -236,14 +254,28 @@ def test_logging_seldom_folds_what_was_seen(ppo, trained, policy):
         assert folded["val/ratio_max"] == max(row["val/ratio_max"] for row in parts)
 
 
-def test_the_device_is_looked_at_once_a_row(ppo, trained, monkeypatch):
-    from holter.recorder.ranks import Alone
+@pytest.mark.parametrize("parts", [1, 4])
+def test_all_metrics_of_a_logged_update_cost_one_look_at_the_device(ppo, trained, monkeypatch, parts):
+    size = {"per_device_train_batch_size": 8 // parts, "gradient_accumulation_steps": parts}
+    trainer = ppo(kl_target=0.1, max_steps=3, num_completions_to_record=0, **size)
+    looks = Looks(monkeypatch)
+    for name in ("_row", "_get_grad_norm", "record_rates"):
+        looks.watch(trainer, name)
+    for name in MEASURED:
+        looks.watch(trainer.measures, name)
+    trained(trainer)
+    assert looks.during.pop("_row") == 3
+    assert looks.during == dict.fromkeys(("_get_grad_norm", "record_rates", *MEASURED), 0)
 
-    looks = []
-    plain = Alone.gather
-    monkeypatch.setattr(Alone, "gather", lambda self, vector: looks.append(len(vector)) or plain(self, vector))
-    trained(ppo(max_steps=3))
-    assert len(looks) == 3
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_a_nan_loss_reaches_the_row(ppo, trained, filtered):
+    trainer = ppo(max_steps=1, logging_nan_inf_filter=filtered)
+    with torch.no_grad():
+        next(trainer.reference.parameters()).fill_(math.nan)
+    row = trained(trainer)[0]
+    for key in ("loss", "loss/policy_avg", "loss/value_avg", "objective/kl", "objective/rlhf_reward", "grad_norm"):
+        assert math.isnan(row[key]), key
 
 
 def test_rows_and_completions_go_to_the_run_folder(ppo, trained, tmp_path):

@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from holter.reports.html.columns import column, middles, thinned
+from holter.reports.html.columns import column
+from holter.reports.html.thinning import middles, thinned
 
 
 def decoded(c: dict) -> list[float]:
@@ -28,6 +29,11 @@ def decoded(c: dict) -> list[float]:
     for d in differences:
         out.append(out[-1] + d)
     return [float(x) for x in out]
+
+
+def width_of(n: int, most: int) -> int:
+    """Width of the stretches that `n` values are thinned by."""
+    return next(w for w in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256) if w >= n / (most // 3))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +94,7 @@ def test_the_line_through_the_extremes_is_the_median_of_each_stretch(values, mos
     if len(x) <= most:
         assert not len(at)
         return
-    width = math.ceil(len(x) / (most // 3))
+    width = width_of(len(x), most)
     parts = [x[i : i + width] for i in range(0, len(x), width)]
     assert len(medians) == len(parts)
     for middle, where, (i, part) in zip(medians, at, enumerate(parts), strict=True):
@@ -105,3 +111,15 @@ def test_a_single_spike_in_a_hundred_thousand_rows_survives():
     assert 77_123 in kept
     assert 12_001 in kept
     assert len(kept) < 2200
+
+
+@given(st.integers(10, 400), st.integers(1, 40), st.integers(6, 60))
+def test_a_series_that_grows_keeps_what_was_kept_of_it_until_its_stretches_become_wider(n, more, most):
+    x = np.sin(np.arange(n + more) * 1.7) * np.arange(n + more)
+    width = width_of(n, most)
+    assume(n > most and width == width_of(n + more, most))
+    whole = n // width
+    assert middles(x, most)[1][:whole].tolist() == middles(x[:n], most)[1][:whole].tolist()
+    before, after = (kept[kept < whole * width] for kept in (thinned(x[:n], most), thinned(x, most)))
+    assert set(after) <= set(before)
+    assert len(before) <= len(after) + 1  # the last row was kept for being the last

@@ -17,7 +17,7 @@ Where completions come from an older policy (asynchronous training) a clip fract
 does not act.
 
 ## References
-huggingface/trl issue 3120.
+[huggingface/trl issue 3120](https://github.com/huggingface/trl/issues/3120).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, quote
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.hyperparameters import hyperparameter
 from holter.runs.structure import algorithm
 
@@ -72,7 +73,10 @@ class ClipZeroOnPolicy(Detector):
         yield self.finding(
             Severity.INFO,
             Confidence.STRONG,
-            f"{clip.metric} is 0 throughout: each batch is used for one update, so the ratio is 1 and nothing can be clipped",
+            said(
+                "{metric} is 0 throughout: each batch is used for one update, so the ratio is 1 and nothing can be clipped",
+                metric=clip.metric,
+            ),
             run=run,
             first=int(clip.at[0]),
             last=int(clip.at[-1]),

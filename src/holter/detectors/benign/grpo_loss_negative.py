@@ -14,7 +14,7 @@ At least `share` of the losses of a GRPO log are below -`least`, and the reward 
 A loss that grows without bound, or is not a number, is a finding of its own.
 
 ## References
-modelscope/ms-swift issue 3579.
+[modelscope/ms-swift issue 3579](https://github.com/modelscope/ms-swift/issues/3579).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Confidence, Severity
+from holter.language import said
 from holter.runs.structure import algorithm
 
 if TYPE_CHECKING:
@@ -62,8 +63,12 @@ class GRPOLossNegative(Detector):
         yield self.finding(
             Severity.INFO,
             Confidence.CERTAIN,
-            f"{loss.metric} is negative on {len(negative)} of {len(loss)} rows, which means nothing: advantages are centred, so "
-            "it hovers around 0",
+            said(
+                "{metric} is negative on {n} of {rows} rows, which means nothing: advantages are centred, so it hovers around 0",
+                metric=loss.metric,
+                n=len(negative),
+                rows=len(loss),
+            ),
             run=run,
             first=int(loss.at[negative[0]]),
             last=int(loss.at[negative[-1]]),
@@ -71,7 +76,11 @@ class GRPOLossNegative(Detector):
                 quote(
                     loss,
                     sorted({int(negative[0]), int(negative[-1])}),
-                    f"between {number(float(loss.values.min()))} and {number(float(loss.values.max()))}",
+                    said(
+                        "between {low} and {high}",
+                        low=number(float(loss.values.min())),
+                        high=number(float(loss.values.max())),
+                    ),
                 )
             ],
         )

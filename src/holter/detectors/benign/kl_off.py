@@ -59,12 +59,13 @@ class KLOff(Detector):
             return
         series = kl or run.get("reward") or run.get("total_loss")
         assert series is not None
-        said = hyperparameter(run, "kl_coefficient") == 0
-        why = "the configuration sets its coefficient to 0" if said else "its coefficient is 0, TRL's default"
+        stated = hyperparameter(run, "kl_coefficient") == 0
         yield self.finding(
             Severity.INFO,
-            Confidence.CERTAIN if said else Confidence.MODERATE,
-            f"no KL to the reference: {why}",
+            Confidence.CERTAIN if stated else Confidence.MODERATE,
+            "no KL to the reference: the configuration sets its coefficient to 0"
+            if stated
+            else "no KL to the reference: its coefficient is 0, TRL's default",
             run=run,
             first=0,
             last=len(run) - 1,

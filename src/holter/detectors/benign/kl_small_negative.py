@@ -16,7 +16,8 @@ rows only.
 Sampling with top-p, top-k or a minimum length gives a small negative KL that does not go away.
 
 ## References
-Schulman, "Approximating KL Divergence" (2020). huggingface/trl issues 351 and 329.
+Schulman, ["Approximating KL Divergence"](http://joschu.net/blog/kl-approx.html) (2020). [huggingface/trl issues
+351](https://github.com/huggingface/trl/issues/351) and [329](https://github.com/huggingface/trl/issues/329).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.signals.base import Estimator, Unit
 
 if TYPE_CHECKING:
@@ -69,12 +71,16 @@ class KLSmallNegative(Detector):
         yield self.finding(
             Severity.INFO,
             Confidence.STRONG,
-            f"{kl.metric} is a little below 0 at the start ({number(float(kl.values.min()))}): noise of the k1 estimate",
+            said(
+                "{metric} is a little below 0 at the start ({least}): noise of the k1 estimate",
+                metric=kl.metric,
+                least=number(float(kl.values.min())),
+            ),
             run=run,
             first=int(kl.at[negative[0]]),
             last=int(kl.at[last]),
             active=False,
-            evidence=[quote(kl, sorted({int(negative[0]), last}), f"{len(negative)} values below 0")],
+            evidence=[quote(kl, sorted({int(negative[0]), last}), said("{n} values below 0", n=len(negative)))],
             alternatives=(
                 Alternative(
                     says="samples do not come from the policy (top-p, top-k, minimum length)",

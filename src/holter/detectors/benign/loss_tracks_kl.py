@@ -15,7 +15,8 @@ ratio is beta.
 A KL that rises too fast is a finding of its own.
 
 ## References
-huggingface/open-r1 issue 239: "loss/kl is about 0.04, the default beta".
+[huggingface/open-r1 issue 239](https://github.com/huggingface/open-r1/issues/239): "loss/kl is about 0.04, the
+default beta".
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.alignment import on_rows
 from holter.findings.finding import Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +75,12 @@ class LossTracksKL(Detector):
         yield self.finding(
             Severity.INFO,
             Confidence.STRONG,
-            f"{loss.metric} rises because it is {number(middle)} * {kl.metric}: a multiple of the KL, not a sign of failure",
+            said(
+                "{loss} rises because it is {beta} * {kl}: a multiple of the KL, not a sign of failure",
+                loss=loss.metric,
+                beta=number(middle),
+                kl=kl.metric,
+            ),
             run=run,
             first=int(loss.at[0]),
             last=int(loss.at[-1]),

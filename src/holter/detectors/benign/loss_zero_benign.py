@@ -17,7 +17,8 @@ gradient that is not a number: that is a masked NaN.
 If rewards within groups are all equal, the loss is 0 as well and nothing is learned; the gradient norm is then 0 too.
 
 ## References
-huggingface/trl issue 3452, huggingface/open-r1 issue 239.
+[huggingface/trl issue 3452](https://github.com/huggingface/trl/issues/3452), [huggingface/open-r1 issue
+239](https://github.com/huggingface/open-r1/issues/239).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, quote
 from holter.detectors.statistics.alignment import newest_on_rows, on_rows
 from holter.findings.finding import Confidence, Severity
+from holter.language import said
 from holter.runs.structure import algorithm
 
 if TYPE_CHECKING:
@@ -78,8 +80,12 @@ class LossZeroBenign(Detector):
         yield self.finding(
             Severity.INFO,
             Confidence.CERTAIN,
-            f"{loss.metric} is 0 and that is right: with ratio 1 and centred advantages it is beta * KL, and its gradient is "
-            f"not 0 ({witness.metric})",
+            said(
+                "{loss} is 0 and that is right: with ratio 1 and centred advantages it is beta * KL, and its gradient is not 0 "
+                "({witness})",
+                loss=loss.metric,
+                witness=witness.metric,
+            ),
             run=run,
             first=int(loss.at[first]),
             last=int(loss.at[last]),

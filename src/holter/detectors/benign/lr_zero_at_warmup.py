@@ -25,6 +25,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, quote
 from holter.findings.finding import Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +58,7 @@ class LrZeroAtWarmup(Detector):
         yield self.finding(
             Severity.INFO,
             Confidence.CERTAIN,
-            f"{rate.metric} is 0 at the start because it warms up",
+            said("{metric} is 0 at the start because it warms up", metric=rate.metric),
             run=run,
             first=int(rate.at[0]),
             last=int(rate.at[rises - 1]),

@@ -27,6 +27,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Confidence, Severity
+from holter.language import listed, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,11 +63,15 @@ class PrintedZero(Detector):
             return
         series = zeros[0]
         at = np.flatnonzero(series.values == 0)
-        names = ", ".join(s.metric for s in zeros[:3])
         yield self.finding(
             Severity.INFO,
             Confidence.STRONG,
-            f"0 in {names} means below {number(step / 2)}: this log was printed in steps of {number(step)}",
+            said(
+                "0 in {metrics} means below {half}: this log was printed in steps of {step}",
+                metrics=listed(s.metric for s in zeros[:3]),
+                half=number(step / 2),
+                step=number(step),
+            ),
             run=run,
             first=int(series.at[at[0]]),
             last=int(series.at[at[-1]]),

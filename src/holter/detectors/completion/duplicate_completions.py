@@ -36,6 +36,7 @@ from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,8 +101,10 @@ class DuplicateCompletions(Detector):
             yield self.finding(
                 Severity.WARNING if episode.active or episode.last - first >= 20 else Severity.INFO,
                 Confidence.STRONG,
-                f"all completions are {number(shortest.values[episode.last])} tokens long and groups agree in reward: "
-                "they look like copies",
+                said(
+                    "all completions are {length} tokens long and groups agree in reward: they look like copies",
+                    length=number(shortest.values[episode.last]),
+                ),
                 run=run,
                 first=int(shortest.at[first]),
                 last=int(shortest.at[episode.last]),
@@ -131,14 +134,21 @@ class DuplicateCompletions(Detector):
             yield self.finding(
                 Severity.WARNING if episode.active or episode.last - i >= 20 else Severity.INFO,
                 Confidence.PATTERN,
-                f"{share.metric} is {number(observed[i])}, independent samples would give {number(usual[i])}: copies, or "
-                "prompts that are always or never solved",
+                said(
+                    "{metric} is {share}, independent samples would give {chance}: copies, or prompts that are always or "
+                    "never solved",
+                    metric=share.metric,
+                    share=number(observed[i]),
+                    chance=number(usual[i]),
+                ),
                 run=run,
                 first=int(share.at[i - 9]),
                 last=int(share.at[episode.last]),
                 raised=int(share.at[i]),
                 active=episode.active,
-                evidence=[quote(share, sorted({i - 9, i, episode.last}), f"by chance {number(usual[i])}")],
+                evidence=[
+                    quote(share, sorted({i - 9, i, episode.last}), said("by chance {chance}", chance=number(usual[i])))
+                ],
                 advice=ADVICE,
                 alternatives=[SAME_PROMPTS],
             )

@@ -36,6 +36,7 @@ from holter.detectors.statistics.episodes import episodes, onset
 from holter.detectors.statistics.noise import noise
 from holter.detectors.statistics.rolling import running_max, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,14 +104,19 @@ class EosFalling(Detector):
         return self.finding(
             severity,
             Confidence.CERTAIN if newest == 0 else Confidence.MODERATE,
-            f"{ends.metric} falls from {number(best)} to {number(newest)}: fewer completions end by themselves",
+            said(
+                "{metric} falls from {best} to {newest}: fewer completions end by themselves",
+                metric=ends.metric,
+                best=number(best),
+                newest=number(newest),
+            ),
             run=run,
             first=int(ends.at[first]),
             last=int(ends.at[episode.last]),
             raised=int(ends.at[episode.raised]),
             onset=(int(ends.at[low]), int(ends.at[late])),
             active=episode.active,
-            evidence=[quote(ends, shown, f"the median of 5 was {number(best)} at its best")],
+            evidence=[quote(ends, shown, said("the median of 5 was {best} at its best", best=number(best)))],
             advice=ADVICE,
             alternatives=(
                 Alternative(

@@ -20,7 +20,7 @@ the longest mean; or the longest completion is now shorter than the shortest was
 Answers that were too long at the start and get to the point: then the reward rises, and the fall is slow. Another task mix.
 
 ## References
-Shao et al., "DeepSeekMath" (2024), on the answer length of GRPO policies.
+Shao et al., ["DeepSeekMath"](https://arxiv.org/abs/2402.03300) (2024), on the answer length of GRPO policies.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import near_best, rises
 from holter.detectors.statistics.rolling import running_max, running_min
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,15 +106,22 @@ class LengthCollapse(Detector):
         before = float(np.max(x[max(0, first - 5) : max(first, 1)]))
         newest = float(np.median(x[max(i, episode.last - 4) : episode.last + 1]))
         brief = not episode.active and episode.last - i < self.brief
-        evidence = [quote(length, sorted({max(first - 1, 0), i, episode.last}), f"{number(before)} tokens before")]
+        shown = sorted({max(first - 1, 0), i, episode.last})
+        evidence = [quote(length, shown, said("{before} tokens before", before=number(before)))]
         longest = run.get("length_max")
         if longest is not None and (j := int(longest.upto(length.at[[episode.last]])[0])) >= 0:
             evidence.append(quote(longest, [j], "the longest completion of that row"))
         return self.finding(
             Severity.INFO if brief else Severity.WARNING,
             Confidence.MODERATE if len(length) >= 20 else Confidence.PATTERN,
-            f"{length.metric} falls from {number(before)} to {number(newest)} tokens"
-            + ("" if paid else " and the reward does not rise" if run.get("reward") is not None else ""),
+            said(
+                "{metric} falls from {before} to {newest} tokens"
+                if paid or run.get("reward") is None
+                else "{metric} falls from {before} to {newest} tokens and the reward does not rise",
+                metric=length.metric,
+                before=number(before),
+                newest=number(newest),
+            ),
             run=run,
             first=int(length.at[first]),
             last=int(length.at[episode.last]),

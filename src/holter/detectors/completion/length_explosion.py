@@ -21,8 +21,8 @@ reasoning looks like, and is not reported.
 A curriculum that moves to longer tasks; a limit raised in mid-run; a reward that is logged too sparsely to be seen rising.
 
 ## References
-Singhal et al., "A Long Way to Go: Investigating Length Correlations in RLHF" (2023). Liu et al., "Understanding
-R1-Zero-Like Training" (2025).
+Singhal et al., ["A Long Way to Go: Investigating Length Correlations in RLHF"](https://arxiv.org/abs/2310.03716)
+(2023). Liu et al., ["Understanding R1-Zero-Like Training"](https://arxiv.org/abs/2503.20783) (2025).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from holter.detectors.statistics.episodes import episodes, onset
 from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import near_best, rises
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,17 +96,31 @@ class LengthExplosion(Detector):
         first, low, late = onset(np.log(x), i, window=200)
         before = float(np.median(x[max(0, first - 5) : max(first, 1)]))
         shown = sorted({max(first - 1, 0), i, episode.last})
-        evidence = [quote(length, shown, f"{length.signal.phrase}: {number(before)} before")]
-        why = "while the reward does not rise"
+        evidence = [
+            quote(length, shown, said("{signal}: {before} before", signal=length.signal.phrase, before=number(before)))
+        ]
+        title = said(
+            "{metric} grows from {before} to {newest} tokens while the reward does not rise",
+            metric=length.metric,
+            before=number(before),
+            newest=number(x[episode.last]),
+        )
         if cut and (truncated := run.get("truncation")) is not None:
             j = int(truncated.upto(length.at[[episode.last]])[0])
             evidence.append(quote(truncated, [j], "completions reach the limit"))
-            why = f"into the limit ({truncated.metric} {number(truncated.values[j])})"
+            title = said(
+                "{metric} grows from {before} to {newest} tokens into the limit ({truncation} {share})",
+                metric=length.metric,
+                before=number(before),
+                newest=number(x[episode.last]),
+                truncation=truncated.metric,
+                share=number(truncated.values[j]),
+            )
         brief = not episode.active and episode.last - i < self.brief
         return self.finding(
             Severity.INFO if brief else Severity.WARNING,
             Confidence.STRONG if cut and not paid else Confidence.MODERATE,
-            f"{length.metric} grows from {number(before)} to {number(x[episode.last])} tokens {why}",
+            title,
             run=run,
             first=int(length.at[first]),
             last=int(length.at[episode.last]),

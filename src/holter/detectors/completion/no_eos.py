@@ -37,6 +37,7 @@ from holter.detectors.completion.batch_episodes import episodes_per_row
 from holter.detectors.statistics.alignment import newest_on_rows, on_rows
 from holter.detectors.statistics.episodes import Episode, episodes
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,11 +90,11 @@ class NoEos(Detector):
         """No EOS at all, or more than there are completions."""
         count = run.get("eos_count")
         if count is not None:
-            yield from self._none(run, count.finite(), "no completion of the batch contains an EOS token")
+            yield from self._none(run, count.finite(), said("no completion of the batch contains an EOS token"))
             yield from self._too_many(run, count.finite())
         ended = run.get("eos_fraction")
         if ended is not None and not ended.derived:
-            yield from self._none(run, ended.finite(), "no completion ended by itself")
+            yield from self._none(run, ended.finite(), said("no completion ended by itself"))
         cut = run.get("truncation")
         if cut is not None and not cut.derived:
             yield from self._all_cut(run, cut.finite())
@@ -105,7 +106,7 @@ class NoEos(Detector):
             equal = bool(lengths_equal[episode.last])
             if equal:
                 evidence += _lengths(run, int(ends.at[episode.last]))
-            title = f"{ends.metric} is 0 from the first row on: {says}"
+            title = said("{metric} is 0 from the first row on: {says}", metric=ends.metric, says=says)
             yield self._say(run, ends, episode, title, evidence, [SHORT_LIMIT, OTHER_STOP], sure=equal)
 
     def _all_cut(self, run: Run, cut: Series) -> Iterator[Finding]:
@@ -113,9 +114,13 @@ class NoEos(Detector):
         for episode in episodes(_from_the_start(hits, self.share)):
             lengths = _lengths(run, int(cut.at[episode.last]))
             evidence = [quote(cut, sorted({0, episode.last}), "every completion is cut"), *lengths]
-            at = f" at {number(lengths[-1].values[-1])} tokens" if lengths else ""
-            title = (
-                f"every completion is cut{at} from the first row on ({cut.metric} {number(cut.values[episode.last])})"
+            title = said(
+                "every completion is cut at {length} tokens from the first row on ({metric} {share})"
+                if lengths
+                else "every completion is cut from the first row on ({metric} {share})",
+                length=number(lengths[-1].values[-1]) if lengths else "",
+                metric=cut.metric,
+                share=number(cut.values[episode.last]),
             )
             yield self._say(run, cut, episode, title, evidence, [SHORT_LIMIT], sure=True)
 
@@ -129,8 +134,13 @@ class NoEos(Detector):
             yield self.finding(
                 Severity.WARNING if len(again) or len(count) <= FEW else Severity.INFO,
                 Confidence.CERTAIN,
-                f"{count.metric} counts {number(count.values[i])} EOS tokens in {number(batch[i])} completions: generation "
-                "runs on after the end, or padding counts as EOS",
+                said(
+                    "{metric} counts {count} EOS tokens in {batch} completions: generation runs on after the end, or padding "
+                    "counts as EOS",
+                    metric=count.metric,
+                    count=number(count.values[i]),
+                    batch=number(batch[i]),
+                ),
                 run=run,
                 first=int(count.at[i]),
                 last=int(count.at[episode.last]),
@@ -214,7 +224,7 @@ def _lengths(run: Run, row: int) -> list[Evidence]:
         length = run.get(concept)
         newest = int(length.upto(np.asarray([row]))[0]) if length is not None else -1
         if length is not None and newest >= 0 and np.isfinite(length.values[newest]):
-            out.append(quote(length, [newest], f"{length.signal.phrase} in that row"))
+            out.append(quote(length, [newest], said("{signal} in that row", signal=length.signal.phrase)))
     return out[:2]
 
 

@@ -23,11 +23,13 @@ cut answers are of answers without an end.
 
 ## When it is wrong
 Tasks whose answer is meant to fill the limit exactly (one token of a multiple choice). A base model may start at 0.3 to 0.7
-and learn to stop: an info once the share falls, a warning before that can be seen. Some versions of TRL count a completion as
-cut when it ends with a second EOS id (fixed in 1.x), and verl's fraction ignores `max_model_len`.
+and learn to stop: an info while the share falls, and below `base` in the first `patience` rows, which are too few to see it.
+Some versions of TRL count a completion as cut when it ends with a second EOS id (fixed in 1.x), and verl's fraction ignores
+`max_model_len`.
 
 ## References
-Yu et al., "DAPO: An Open-Source LLM Reinforcement Learning System at Scale" (2025), overlong reward shaping.
+Yu et al., ["DAPO: An Open-Source LLM Reinforcement Learning System at Scale"](https://arxiv.org/abs/2503.14476)
+(2025), overlong reward shaping.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ from holter.detectors.statistics.progress import RISES, rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.detectors.statistics.trend import trend_z
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,6 +95,12 @@ class Truncation(Detector):
     z: float = limit(4.0, unit="sd of the median", help="rising: needs to be clearer of the noise", low=0.0)
     most: float = limit(0.5, unit="fraction", help="any time: ignores smaller shares", low=0.0, high=1.0)
     nearly_all: float = limit(0.9, unit="fraction", help="needs more to call it certain", low=0.0, high=1.0)
+    base: float = limit(
+        0.75, unit="fraction", help="from the first row on: gives more models time to begin to stop", low=0.0, high=1.0
+    )
+    patience: int = limit(
+        15, unit="logged points", help="from the first row on: gives a base model longer to begin to stop", low=1
+    )
     brief: int = limit(
         20, unit="logged points", help="calls longer stretches a passing matter once they are over", low=1
     )
@@ -129,15 +138,29 @@ class Truncation(Detector):
         severity = Severity.CRITICAL if certain and not learning else Severity.WARNING
         falling = (trend_z(x) < -RISES) & (x < self.nearly_all) | ~hot
         stops = best == 0 and bool(falling[episode.last])
-        if stops or (not episode.active and episode.last - i < self.brief):
+        falling[: self.patience - 1] |= x[: self.patience - 1] < self.base
+        untold = best == 0 and bool(falling[episode.last])
+        if untold or (not episode.active and episode.last - i < self.brief):
             severity = Severity.INFO
         elif best == 0:
             i = unexcused_since(episode, falling)
-        before = "from the first row on" if best == 0 else f"{number(100 * float(x[best - 1]))} % before"
-        title = (
-            f"{number(100 * float(np.median(shown)))} % of completions are cut at the limit ({cut.metric}, {before})"
-            + (", and fewer and fewer: it learns to stop" if stops else "")
-        )
+        now = number(100 * float(np.median(shown)))
+        if best == 0:
+            title = said(
+                "{now} % of completions are cut at the limit ({metric}, from the first row on), and fewer and fewer: it learns "
+                "to stop"
+                if stops
+                else "{now} % of completions are cut at the limit ({metric}, from the first row on)",
+                now=now,
+                metric=cut.metric,
+            )
+        else:
+            title = said(
+                "{now} % of completions are cut at the limit ({metric}, {before} % before)",
+                now=now,
+                metric=cut.metric,
+                before=number(100 * float(x[best - 1])),
+            )
         return self.finding(
             severity,
             Confidence.CERTAIN if certain else Confidence.MODERATE if len(x) >= 10 else Confidence.PATTERN,
@@ -158,8 +181,12 @@ class Truncation(Detector):
         return self.finding(
             Severity.INFO,
             Confidence.MODERATE,
-            f"{number(100 * float(np.median(cut.values[raised - 9 : last + 1])))} % of completions are cut at the limit, "
-            f"neither rising nor falling away ({cut.metric}): mean lengths are too low, and answers without an end are judged",
+            said(
+                "{now} % of completions are cut at the limit, neither rising nor falling away ({metric}): mean lengths are too "
+                "low, and answers without an end are judged",
+                now=number(100 * float(np.median(cut.values[raised - 9 : last + 1]))),
+                metric=cut.metric,
+            ),
             run=run,
             first=int(cut.at[raised - 9]),
             last=int(cut.at[last]),
@@ -178,4 +205,4 @@ class Truncation(Detector):
                 continue
             newest = int(length.upto(cut.at[[episode.last]])[0])
             if newest >= 0:
-                yield quote(length, [newest], f"{length.signal.phrase} in that row")
+                yield quote(length, [newest], said("{signal} in that row", signal=length.signal.phrase))

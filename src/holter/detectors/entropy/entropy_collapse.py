@@ -7,10 +7,11 @@ coefficients brings the lost answers back.
 ## When it fires
 Falling entropy is normal and pays for reward; most of it is spent early in a healthy run. It fires when the newest values lie
 `z` robust standard deviations and `ratio` times below the line through log values before, or are `lag` times below their past
-median and a new low, *and* stand below `left` of where they began. If the reward rises meanwhile, or stands within `solved` of
-the largest there is, it is information. Below `floor` nats a token, and below a tenth of the start, no break is asked for: a
-policy that makes one real choice in fifty tokens samples no alternatives, however slowly it got there. `dead` is that floor for a
-log whose start is not known.
+median and a new low, *and* stand below `left` of where they began; half-way there, on a logarithmic scale, it fires while they
+still fall and the reward does not rise. If the reward rises meanwhile, or stands within `solved` of the largest there is, it
+is information, until entropy has fallen `ratio` times more than it had when the reward last rose. Below `floor` nats a token,
+and below a tenth of the start, no break is asked for: a policy that makes one real choice in fifty tokens samples no
+alternatives, however slowly it got there. `dead` is that floor for a log whose start is not known.
 Entropy summed over a sequence falls when completions get shorter; it is divided by their length where that is logged.
 An entropy of exactly 0 with no loss and no KL means that no token was counted (every completion masked), not collapse.
 
@@ -24,8 +25,9 @@ A task with one right answer, learnt. A start at a high temperature that is lowe
 top-p and masking all change the number.
 
 ## References
-Cui et al., "The Entropy Mechanism of Reinforcement Learning for Reasoning Language Models" (2025): reward is bought with
-entropy. Yu et al., "DAPO" (2025): clip-higher.
+Cui et al., ["The Entropy Mechanism of Reinforcement Learning for Reasoning Language
+Models"](https://arxiv.org/abs/2505.22617) (2025): reward is bought with entropy. Yu et al.,
+["DAPO"](https://arxiv.org/abs/2503.14476) (2025): clip-higher.
 """
 
 from __future__ import annotations
@@ -39,11 +41,12 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.entropy.per_token import Entropy
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
 from holter.detectors.statistics.company import MOVES, company
-from holter.detectors.statistics.episodes import episodes, onset, persist
+from holter.detectors.statistics.episodes import Episode, episodes, onset, persist, unexcused
 from holter.detectors.statistics.hold import latched
 from holter.detectors.statistics.progress import Progress, rises
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,6 +66,9 @@ ALTERNATIVES = (
     Alternative(says="temperature, top-p or masking were changed", check="compare the configuration at the onset"),
     Alternative(says="the task has one right answer and the policy knows it", check="look at a held-out score"),
 )
+
+LATELY = 20
+"""Rewards that must rise to pay for the entropy: with more, what was gained before the fall would still pay for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,19 +109,21 @@ class EntropyCollapse(Detector):
         start = trailing_median(x[:5], 5)
         start = np.concatenate((start, np.full(max(len(x) - 5, 0), start[-1])))
         low = self._low(entropy, usual, start)
-        fallen = np.zeros(len(x), bool)
-        if len(x) > 20 and (usual < self.left * start).any():  # the tests below are costly
-            y = np.maximum(x, 1e-6)
-            fallen = breaks_trend(y, z=self.z, ratio=self.ratio, up=False, log=True, floor=0.02)
-            fallen |= leaves_level(y, factor=self.lag, up=False)
-            fallen[:20] = False
-            # Once it has broken, it stays collapsed while it stays low.
-            fallen = latched(fallen, usual < self.left * start)
-        flags = (fallen | low) & ~entropy.empty
         progress = Progress.of(run)
         earned = np.zeros(len(x), bool)
         if progress is not None:
-            earned = rises(progress.series, entropy.series.at) | self._solved(run, progress, entropy)
+            earned = rises(progress.series, entropy.series.at, LATELY) | self._solved(run, progress, entropy)
+        half_way = usual < np.sqrt(self.left) * start
+        fallen = np.zeros(len(x), bool)
+        if len(x) > 20 and half_way.any():  # the tests below are costly
+            y = np.maximum(x, 1e-6)
+            breaks = breaks_trend(y, z=self.z, ratio=self.ratio, up=False, log=True, floor=0.02)
+            breaks |= leaves_level(y, factor=self.lag, up=False)
+            breaks[:20] = False
+            # Once it has broken, it stays collapsed while it stays low.
+            fallen = latched(breaks, usual < self.left * start)
+            fallen |= breaks & half_way & ~earned
+        flags = (fallen | low) & ~entropy.empty
         for episode in episodes(flags):
             yield self._finding(
                 run, entropy, episode.raised, episode.last, start, usual, low, earned, active=episode.active
@@ -134,6 +142,12 @@ class EntropyCollapse(Detector):
             near |= (largest > 0) & (usual > self.solved * largest)
         i = progress.series.upto(entropy.series.at)
         out: NDArray[np.bool_] = np.where(i >= 0, near[np.maximum(i, 0)], False)
+        return out
+
+    def _paid(self, earned: NDArray[np.bool_], usual: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Where entropy has fallen by less than `ratio` since the reward last rose or stood near its largest. Shape ``(n,)``."""
+        newest = np.maximum.accumulate(np.where(earned, np.arange(len(earned)), -1))
+        out: NDArray[np.bool_] = (newest >= 0) & (self.ratio * usual > usual[np.maximum(newest, 0)])
         return out
 
     def _low(self, entropy: Entropy, usual: NDArray[np.float64], start: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -160,9 +174,9 @@ class EntropyCollapse(Detector):
         from_start = bool(low[k]) and k < 5
         began, early, late = (0, 0, k) if from_start else onset(np.log(np.maximum(x, 1e-6)), k)
         first, raised = int(series.at[began]), int(series.at[k])
-        paid = bool(earned[k]) and not low[k : last + 1].any()
-        if earned[k] and not paid:  # what was paid for until then is a warning from where hardly a choice is left
-            raised = int(series.at[k + int(np.argmax(low[k : last + 1]))])
+        paid = bool(earned[k])
+        if paid and (bare := unexcused(Episode(k, last, active), self._paid(earned, usual) & ~low)) is not None:
+            paid, raised = False, int(series.at[bare])
         others = company(run, max(first - 1, 0), raised, leave_out=("entropy",))
         severity = Severity.WARNING
         if paid or not active:
@@ -170,17 +184,23 @@ class EntropyCollapse(Detector):
         elif low[last] and others:
             severity = Severity.CRITICAL
         now = float(usual[last])
-        title = (
-            f"{series.metric} is {number(now)} {entropy.unit} from the first rows on: hardly a choice is left"
+        title = said(
+            "{metric} is {now} {unit} from the first rows on: hardly a choice is left"
             if from_start
-            else f"{series.metric} falls to {number(now)} {entropy.unit}, from {number(float(start[k]))} at the start"
+            else "{metric} falls to {now} {unit}, from {start} at the start",
+            metric=series.metric,
+            now=number(now),
+            unit=entropy.unit,
+            start=number(float(start[k])),
         )
+        if paid:
+            title = said("{title}, while the reward rises or is near its largest", title=title)
+        if not active:
+            title = said("{title}; it came back", title=title)
         return self.finding(
             severity,
             Confidence.STRONG if low[k] or others else Confidence.MODERATE,
-            title
-            + (", while the reward rises or is near its largest" if paid else "")
-            + ("" if active else "; it came back"),
+            title,
             run=run,
             first=first,
             last=int(series.at[last]),
@@ -191,7 +211,7 @@ class EntropyCollapse(Detector):
                 quote(
                     series,
                     sorted({max(began - 1, 0), k, last}),
-                    f"{number(100 * now / max(float(start[k]), 1e-12))} % of the start",
+                    said("{share} % of the start", share=number(100 * now / max(float(start[k]), 1e-12))),
                 ),
                 *others,
             ],

@@ -20,7 +20,8 @@ It is critical when length or truncation rise as well.
 Temperature raised by plan, another data set, a changed definition of the metric.
 
 ## References
-Yu et al., "DAPO" (2025). Schulman et al., "Proximal Policy Optimization Algorithms" (2017), on the entropy bonus.
+Yu et al., ["DAPO"](https://arxiv.org/abs/2503.14476) (2025). Schulman et al., ["Proximal Policy Optimization
+Algorithms"](https://arxiv.org/abs/1707.06347) (2017), on the entropy bonus.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import RISES, Progress, rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,13 +114,21 @@ class EntropyExplosion(Detector):
             severity = Severity.CRITICAL if longer else Severity.WARNING
             if warned is None or not episode.active:
                 severity = Severity.INFO
+            title = said(
+                "{metric} rises from about {before} to {now} {unit}",
+                metric=series.metric,
+                before=number(float(before[k])),
+                now=number(float(usual[episode.last])),
+                unit=entropy.unit,
+            )
+            if warned is None:
+                title = said("{title}, and the reward rises too", title=title)
+            if not episode.active:
+                title = said("{title}; it came back", title=title)
             yield self.finding(
                 severity,
                 Confidence.STRONG if others else Confidence.MODERATE,
-                f"{series.metric} rises from about {number(float(before[k]))} to "
-                f"{number(float(usual[episode.last]))} {entropy.unit}"
-                + (", and the reward rises too" if warned is None else "")
-                + ("" if episode.active else "; it came back"),
+                title,
                 run=run,
                 first=first,
                 last=int(series.at[episode.last]),

@@ -20,7 +20,8 @@ trained on noise.
 Small models on small vocabularies trained from scratch; differential entropies of continuous actions, which may be negative.
 
 ## References
-verl issue 316: entropy 5.68 at step 5, training score .008, greedy validation .171.
+[verl issue 316](https://github.com/verl-project/verl/issues/316): entropy 5.68 at step 5, training score .008, greedy
+validation .171.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from holter.detectors.entropy.per_token import Entropy
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.hyperparameters import hyperparameter
 
 if TYPE_CHECKING:
@@ -74,21 +76,27 @@ class EntropyImplausible(Detector):
         vocabulary = hyperparameter(run, "vocabulary_size")
         bound = float(np.log(vocabulary)) * 1.001 if vocabulary is not None and vocabulary > 1 else self.impossible
         series = entropy.series
-        for flags, title, sure in (
-            (x < -1e-6, "below zero, which no distribution over tokens has", Confidence.CERTAIN),
-            (x > bound, f"above {number(bound)}, the largest a vocabulary allows", Confidence.CERTAIN),
+        for flags, why in (
+            (x < -1e-6, said("below zero, which no distribution over tokens has")),
+            (x > bound, said("above {bound}, the largest a vocabulary allows", bound=number(bound))),
         ):
             for episode in list(episodes(flags))[:1]:
                 k = episode.raised
                 yield self.finding(
                     Severity.WARNING,
-                    sure,
-                    f"{series.metric} is {number(float(x[k]))} {entropy.unit}, {title}",
+                    Confidence.CERTAIN,
+                    said(
+                        "{metric} is {value} {unit}, {why}",
+                        metric=series.metric,
+                        value=number(float(x[k])),
+                        unit=entropy.unit,
+                        why=why,
+                    ),
                     run=run,
                     first=int(series.at[k]),
                     last=int(series.at[np.flatnonzero(flags)[-1]]),
                     active=bool(flags[-1]),
-                    evidence=[quote(series, [k], title)],
+                    evidence=[quote(series, [k], why)],
                     advice=ADVICE,
                     alternatives=(
                         Alternative(says="the number is something else", check="look at how it is computed"),
@@ -104,12 +112,19 @@ class EntropyImplausible(Detector):
             yield self.finding(
                 Severity.INFO if len(calm) else Severity.WARNING,
                 Confidence.MODERATE,
-                f"{series.metric} is {number(float(x[k]))} {entropy.unit} at the start: the policy samples nearly at random",
+                said(
+                    "{metric} is {value} {unit} at the start: the policy samples nearly at random",
+                    metric=series.metric,
+                    value=number(float(x[k])),
+                    unit=entropy.unit,
+                ),
                 run=run,
                 first=int(series.at[k]),
                 last=int(series.at[last]),
                 active=not len(calm),
-                evidence=[quote(series, [k], f"as wide as {number(float(np.exp(x[k])))} equally likely tokens")],
+                evidence=[
+                    quote(series, [k], said("as wide as {n} equally likely tokens", n=number(float(np.exp(x[k])))))
+                ],
                 advice=ADVICE,
                 alternatives=(
                     Alternative(

@@ -55,9 +55,9 @@ class Entropy:
         return cls(series, values, per_token, _nothing_counted(run, series))
 
     @property
-    def unit(self) -> str:
-        """Unit of `values`, in words."""
-        return str(Unit.NATS_PER_TOKEN if self.per_token else Unit.NATS_PER_SEQUENCE)
+    def unit(self) -> Unit:
+        """Unit of `values`."""
+        return Unit.NATS_PER_TOKEN if self.per_token else Unit.NATS_PER_SEQUENCE
 
 
 def _nothing_counted(run: Run, series: Series) -> NDArray[np.bool_]:

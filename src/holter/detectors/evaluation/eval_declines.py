@@ -22,8 +22,8 @@ An evaluation on few items, an evaluation whose prompts or decoding settings wer
 the evaluated task behind on purpose.
 
 ## References
-Ouyang et al., "Training language models to follow instructions with human feedback" (2022), on the alignment tax. Frisen,
-"Unimodal regression" (1986).
+Ouyang et al., ["Training language models to follow instructions with human
+feedback"](https://arxiv.org/abs/2203.02155) (2022), on the alignment tax. Frisen, "Unimodal regression" (1986).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from holter.detectors.evaluation.held_out import SAME, SCORES, held_out, known_s
 from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.progress import Progress
 from holter.findings.finding import Alternative, Confidence, Finding, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,14 +90,14 @@ class EvalDeclines(Detector):
 
     def check(self, run: Run) -> Iterator[Finding | Unchecked]:
         """Every held-out score; falls that overlap are one finding."""
-        for said in self._said(run):
-            if isinstance(said, Finding):
-                since = float(run.steps[known_since(run, said.evidence[0].key)])
-                yield replace(said, raised_step=max(said.raised_step, since))
+        for found in self._found(run):
+            if isinstance(found, Finding):
+                since = float(run.steps[known_since(run, found.evidence[0].key)])
+                yield replace(found, raised_step=max(found.raised_step, since))
             else:
-                yield said
+                yield found
 
-    def _said(self, run: Run) -> Iterator[Finding | Unchecked]:
+    def _found(self, run: Run) -> Iterator[Finding | Unchecked]:
         progress = Progress.of(run)
         scores = [s.finite() for s in [*held_out(run), *(own for own, _ in own_evaluations(run))]]
         scores = [s for s in scores if len(s) >= 2]
@@ -123,8 +124,8 @@ class EvalDeclines(Detector):
         short = [f for score in scores for f in self._short(run, progress, score)]
         yield from short
         halved = sorted((f for score in scores for f in self._halved(run, score)), key=lambda f: f.raised_step)[:1]
-        said = min([*(f.raised_step for f in short), earliest], default=earliest)
-        yield from (f for f in halved if f.raised_step < said)
+        earliest = min([*(f.raised_step for f in short), earliest])
+        yield from (f for f in halved if f.raised_step < earliest)
 
     def _not_paid(self, progress: Progress | None, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Where the reward neither rose since the peak nor stands where an earlier rise had taken it."""
@@ -151,7 +152,7 @@ class EvalDeclines(Detector):
         lasting = fall.active or any(f.active for _, f in also)
         evidence = [
             quote(score, [fall.peak, fall.raised], fall.says()),
-            *(quote(s, [f.peak, f.raised], f"{s.metric} falls as well") for s, f in also[:3]),
+            *(quote(s, [f.peak, f.raised], said("{metric} falls as well", metric=s.metric)) for s, f in also[:3]),
             *others,
         ]
         if progress is not None:
@@ -159,21 +160,31 @@ class EvalDeclines(Detector):
             i = np.maximum(reward.upto(np.asarray([peak, raised])), 0).tolist()
             change = number(progress.change(peak, raised, WINDOW))
             evidence.append(
-                quote(reward, i, f"the reward changed by {change} over the same rows, not a rise beyond its noise")
+                quote(
+                    reward,
+                    i,
+                    said(
+                        "the reward changed by {change} over the same rows, not a rise beyond its noise", change=change
+                    ),
+                )
             )
         severity = Severity.CRITICAL if len(others) >= self.agree else Severity.WARNING
-        ending = ", and no reward pays for it"
+        title = "{metric} falls from {best} to {now}, and no reward pays for it"
         if not lasting:
-            severity, ending = Severity.INFO, ending + "; it came back"
+            severity = Severity.INFO
+            title = "{metric} falls from {best} to {now}, and no reward pays for it; it came back"
         elif paid:
-            severity, ending = (
-                Severity.INFO,
-                "; the reward did not rise at first, but later it did (see reward-hacking)",
-            )
+            severity = Severity.INFO
+            title = "{metric} falls from {best} to {now}; the reward did not rise at first, but later it did (see reward-hacking)"
         return self.finding(
             severity,
             Confidence.STRONG if others or also else Confidence.MODERATE,
-            f"{score.metric} falls from {number(fall.height)} to {number(fall.newest if fall.active else fall.level)}{ending}",
+            said(
+                title,
+                metric=score.metric,
+                best=number(fall.height),
+                now=number(fall.newest if fall.active else fall.level),
+            ),
             run=run,
             first=began,
             last=len(run) - 1 if lasting else int(score.at[fall.last]),
@@ -202,7 +213,7 @@ class EvalDeclines(Detector):
             yield self.finding(
                 Severity.WARNING if lasting else Severity.INFO,
                 Confidence.PATTERN,
-                f"{score.metric} falls from {number(best)} to {number(now)}",
+                said("{metric} falls from {best} to {now}", metric=score.metric, best=number(best), now=number(now)),
                 run=run,
                 first=int(score.at[peak + 1]),
                 last=len(run) - 1 if lasting else int(score.at[k + 1 + int(back[0])]),
@@ -213,8 +224,11 @@ class EvalDeclines(Detector):
                     quote(
                         score,
                         [peak, k],
-                        f"{number((best - now) / error)} standard errors even if it were on {self.items} items only; the log "
-                        "does not tell its size",
+                        said(
+                            "{errors} standard errors even if it were on {items} items only; the log does not tell its size",
+                            errors=number((best - now) / error),
+                            items=self.items,
+                        ),
                     )
                 ],
                 advice=ADVICE,
@@ -246,8 +260,13 @@ class EvalDeclines(Detector):
             yield self.finding(
                 Severity.WARNING if lasting else Severity.INFO,
                 Confidence.PATTERN,
-                f"{score.metric} falls three times in a row, from {number(since[0])} to {number(since[-1])}, "
-                f"and {len(others)} other signals moved with it",
+                said(
+                    "{metric} falls three times in a row, from {before} to {now}, and {n} other signals moved with it",
+                    metric=score.metric,
+                    before=number(since[0]),
+                    now=number(since[-1]),
+                    n=len(others),
+                ),
                 run=run,
                 first=int(score.at[k - 2]),
                 last=len(run) - 1 if lasting else int(score.at[k + int(back[0])]),

@@ -13,6 +13,7 @@ from holter.detectors.statistics.drawdown import best_at, falls_from_best
 from holter.detectors.statistics.episodes import onset, persist
 from holter.detectors.statistics.peak import MOST, rise_then_fall
 from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,12 +82,23 @@ class Fall:
 
     def says(self) -> str:
         """What shows that it fell, in words."""
-        loss = f"{number(self.height - self.level)} below its best when it could first be said"
+        drop = number(self.height - self.level)
         if np.isnan(self.ratio):
-            return f"{loss}, far outside the noise of its blocks"
+            return said(
+                "{drop} below its best when it could first be said, far outside the noise of its blocks", drop=drop
+            )
         if self.ratio < TELLING:
-            return f"{loss}; its newest evaluations are its lowest, below half of what they were"
-        return f"{loss}; rising and then falling fits better than never falling, likelihood ratio {number(self.ratio)}"
+            return said(
+                "{drop} below its best when it could first be said; its newest evaluations are its lowest, below half of what "
+                "they were",
+                drop=drop,
+            )
+        return said(
+            "{drop} below its best when it could first be said; rising and then falling fits better than never falling, "
+            "likelihood ratio {ratio}",
+            drop=drop,
+            ratio=number(self.ratio),
+        )
 
     def row(self, series: Series) -> int:
         """Row of the run where it began, between the evaluations before and after.

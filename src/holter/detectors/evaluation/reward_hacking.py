@@ -30,8 +30,10 @@ prompts; overfitting to few prompts (`train-eval-gap`); a reward that was rescal
 with steady evidence are not hacking.
 
 ## References
-Gao et al., "Scaling Laws for Reward Model Overoptimization" (2022). Skalse et al., "Defining and Characterizing Reward Gaming"
-(2022). Coste et al., "Reward Model Ensembles Help Mitigate Overoptimization" (2023). Frisen, "Unimodal regression" (1986).
+Gao et al., ["Scaling Laws for Reward Model Overoptimization"](https://arxiv.org/abs/2210.10760) (2022). Skalse et
+al., ["Defining and Characterizing Reward Gaming"](https://arxiv.org/abs/2209.13085) (2022). Coste et al., ["Reward
+Model Ensembles Help Mitigate Overoptimization"](https://arxiv.org/abs/2310.02743) (2023). Frisen, "Unimodal
+regression" (1986).
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ from holter.detectors.evaluation.held_out import held_out
 from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.progress import Progress
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,13 +172,20 @@ class RewardHacking(Detector):
         lasting = fall.active or any(f.active for _, f in also)
         severity = Severity.INFO if not lasting else Severity.CRITICAL if others or also else Severity.WARNING
         change = progress.change(peak, raised, WINDOW)
-        moved = "rises" if change > 0 else "stays up"
         end = len(run) - 1 if lasting else int(score.at[fall.last])
         return self.finding(
             severity,
             Confidence.STRONG if others or also else Confidence.MODERATE,
-            f"{score.metric} falls from {number(fall.height)} to {number(fall.newest if fall.active else fall.level)} while "
-            f"{progress.series.metric} {moved}" + ("" if lasting else "; it came back"),
+            said(
+                "{metric} falls from {best} to {now} while {reward} {moves}"
+                if lasting
+                else "{metric} falls from {best} to {now} while {reward} {moves}; it came back",
+                metric=score.metric,
+                best=number(fall.height),
+                now=number(fall.newest if fall.active else fall.level),
+                reward=progress.series.metric,
+                moves=said("rises" if change > 0 else "stays up"),
+            ),
             run=run,
             first=began,
             last=end,
@@ -185,7 +195,7 @@ class RewardHacking(Detector):
             evidence=[
                 quote(score, [fall.peak, fall.raised], fall.says()),
                 *_reward(progress, peak, raised, WINDOW),
-                *(quote(s, [f.peak, f.raised], f"{s.metric} falls as well") for s, f in also[:3]),
+                *(quote(s, [f.peak, f.raised], said("{metric} falls as well", metric=s.metric)) for s, f in also[:3]),
                 *others,
             ],
             advice=ADVICE,
@@ -215,8 +225,14 @@ class RewardHacking(Detector):
             yield self.finding(
                 Severity.CRITICAL if lasting else Severity.INFO,
                 Confidence.PATTERN,
-                f"{score.metric} falls from {number(since[0])} to {number(since[-1])} while {progress.series.metric} rises, "
-                f"and {len(others)} other signals moved with it",
+                said(
+                    "{metric} falls from {best} to {now} while {reward} rises, and {n} other signals moved with it",
+                    metric=score.metric,
+                    best=number(since[0]),
+                    now=number(since[-1]),
+                    reward=progress.series.metric,
+                    n=len(others),
+                ),
                 run=run,
                 first=int(score.at[peak + 1]),
                 last=len(run) - 1 if lasting else int(score.at[last]),
@@ -225,7 +241,9 @@ class RewardHacking(Detector):
                 active=lasting,
                 evidence=[
                     quote(
-                        score, range(peak, k + 1), f"{k - peak} falls in a row after its best; too few for statistics"
+                        score,
+                        range(peak, k + 1),
+                        said("{n} falls in a row after its best; too few for statistics", n=k - peak),
                     ),
                     *_reward(progress, early, late, 1),
                     *others,
@@ -239,6 +257,11 @@ class RewardHacking(Detector):
 def _reward(progress: Progress, early: int, late: int, window: int) -> list[Evidence]:
     series = progress.series
     i = np.maximum(series.upto(np.asarray([early, late])), 0).tolist()
-    change = number(progress.change(early, late, window))
-    means = f" (means of up to {window} values)" if window > 1 else ""
-    return [quote(series, i, f"the reward changed by {change} over the same rows{means}")]
+    says = said(
+        "the reward changed by {change} over the same rows (means of up to {window} values)"
+        if window > 1
+        else "the reward changed by {change} over the same rows",
+        change=number(progress.change(early, late, window)),
+        window=window,
+    )
+    return [quote(series, i, says)]

@@ -21,7 +21,7 @@ Evaluation prompts that are simply harder make a constant gap, not a growing one
 makes a gap that shrinks as entropy falls.
 
 ## References
-Cobbe et al., "Quantifying Generalization in Reinforcement Learning" (2019).
+Cobbe et al., ["Quantifying Generalization in Reinforcement Learning"](https://arxiv.org/abs/1812.02341) (2019).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import trailing_mean, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,8 +107,13 @@ class TrainEvalGap(Detector):
             yield self.finding(
                 Severity.WARNING if fall.active else Severity.INFO,
                 Confidence.MODERATE,
-                f"{own.metric} falls from {number(fall.height)} to {number(fall.newest if fall.active else fall.level)} "
-                f"while {progress.series.metric} on training prompts rises",
+                said(
+                    "{metric} falls from {best} to {now} while {reward} on training prompts rises",
+                    metric=own.metric,
+                    best=number(fall.height),
+                    now=number(fall.newest if fall.active else fall.level),
+                    reward=progress.series.metric,
+                ),
                 run=run,
                 first=began,
                 last=len(run) - 1 if fall.active else int(own.at[fall.last]),
@@ -142,7 +148,12 @@ class TrainEvalGap(Detector):
             yield self.finding(
                 Severity.WARNING if episode.active else Severity.INFO,
                 Confidence.MODERATE,
-                f"{twin.metric} runs ahead of {own.metric}: the gap grew by {number(grown[k])} since the start",
+                said(
+                    "{reward} runs ahead of {metric}: the gap grew by {grown} since the start",
+                    reward=twin.metric,
+                    metric=own.metric,
+                    grown=number(grown[k]),
+                ),
                 run=run,
                 first=int(own.at[max(k - 1, 0)]),
                 last=len(run) - 1 if episode.active else int(own.at[episode.last]),
@@ -179,13 +190,23 @@ class TrainEvalGap(Detector):
             yield self.finding(
                 Severity.INFO,
                 Confidence.MODERATE,
-                f"{score.metric} stays at {number(late[r])} while {progress.series.metric} rises by {number(change[r])}",
+                said(
+                    "{metric} stays at {level} while {reward} rises by {gain}",
+                    metric=score.metric,
+                    level=number(late[r]),
+                    reward=progress.series.metric,
+                    gain=number(change[r]),
+                ),
                 run=run,
                 first=int(score.at[0]),
                 last=int(score.at[episode.last]),
                 raised=int(score.at[r]),
                 active=episode.active,
-                evidence=[quote(score, [0, r], f"changed by at most {number(bound[r])} (two standard errors)")],
+                evidence=[
+                    quote(
+                        score, [0, r], said("changed by at most {bound} (two standard errors)", bound=number(bound[r]))
+                    )
+                ],
                 advice=("Ask whether this score measures what the reward is meant to improve.",),
                 alternatives=ALTERNATIVES,
             )

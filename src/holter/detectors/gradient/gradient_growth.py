@@ -19,7 +19,7 @@ not.
 Norms grow as groups with mixed outcomes become rare, and with longer completions, in runs that are fine.
 
 ## References
-huggingface/trl issue 2980.
+[huggingface/trl issue 2980](https://github.com/huggingface/trl/issues/2980).
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from holter.detectors.statistics.episodes import episodes, onset, unexcused
 from holter.detectors.statistics.progress import RISES, Progress
 from holter.detectors.statistics.rolling import running_max
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,8 +92,12 @@ class GradientGrowth(Detector):
             yield self.finding(
                 Severity.INFO if warned is None else Severity.WARNING,
                 Confidence.STRONG if agree else Confidence.MODERATE,
-                f"{norm.metric} grows to {number(float(norm.values[episode.raised]))}, "
-                f"{number(float(norm.values[before]))} before",
+                said(
+                    "{metric} grows to {now}, {before} before",
+                    metric=norm.metric,
+                    now=number(float(norm.values[episode.raised])),
+                    before=number(float(norm.values[before])),
+                ),
                 run=run,
                 first=first,
                 last=last,

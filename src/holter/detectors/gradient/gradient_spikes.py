@@ -5,9 +5,9 @@ One batch in a few hundred steps has a gradient five to ten times the usual; cli
 back mean batches or tokens that the loss cannot handle, and clipping then turns whole steps into noise.
 
 ## When it fires
-On a value more than `factor` times the median of the 50 before it and more than `z` robust standard deviations above
-them on a logarithmic scale, after the first 15. `hits` of them within 50 values are a warning. A single one is an
-info.
+On a value more than `factor` times the median of the 50 before it, more than the root of that factor times the largest such
+median so far, and more than `z` robust standard deviations above them on a logarithmic scale, after the first 15. `hits` of
+them within 50 values are a warning. A single one is an info.
 
 ## What to do
 - Look at the batches of the flagged steps: very long or empty completions, extreme rewards, ratios far from 1.
@@ -18,7 +18,8 @@ info.
 Gradient norms are heavy-tailed; the first steps of a run are larger. A step in which the data are switched.
 
 ## References
-OLMo 2's spike score. huggingface/trl issue 2980 (a growing norm beside a rising reward).
+OLMo 2's spike score. [huggingface/trl issue 2980](https://github.com/huggingface/trl/issues/2980) (a growing norm
+beside a rising reward).
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.rolling import trailing_mad, trailing_median
+from holter.detectors.statistics.rolling import running_max, trailing_mad, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,6 +82,8 @@ class GradientSpikes(Detector):
         usual = trailing_median(y, WINDOW, lag=1, least=10)
         with np.errstate(invalid="ignore"):
             high = (y > usual + np.log(self.factor)) & (usual > np.log(1e-6))
+            # Where most groups agree there is hardly a gradient, and a step that has one is no spike.
+            high &= y > running_max(usual) + np.log(self.factor) / 2
             high[:START] = False
             spread = trailing_mad(y, WINDOW, lag=1, least=10, where=high)
             high &= y - usual > self.z * np.maximum(spread, 0.15)
@@ -90,11 +94,18 @@ class GradientSpikes(Detector):
         top = int(group[np.argmax(norm.values[group])])
         many = len(group) >= self.hits
         before = float(np.median(norm.values[max(0, first - WINDOW) : first]))
-        times = f"{len(group)} times, up " if len(group) > 1 else "once, "
         return self.finding(
             Severity.WARNING if many else Severity.INFO,
             Confidence.STRONG if many else Confidence.MODERATE,
-            f"{norm.metric} jumps {times}to {number(float(norm.values[top]))}, {number(before)} before",
+            said(
+                "{metric} jumps {n} times, up to {top}, {before} before"
+                if len(group) > 1
+                else "{metric} jumps once, to {top}, {before} before",
+                metric=norm.metric,
+                n=len(group),
+                top=number(float(norm.values[top])),
+                before=number(before),
+            ),
             run=run,
             first=int(norm.at[first]),
             last=int(norm.at[group[-1]]),

@@ -17,7 +17,9 @@ all of them are. It is critical when all of the last `dead` values are, or all o
 A console that prints few decimals writes small norms as 0. A solved task ties its groups for the best of reasons.
 
 ## References
-huggingface/trl issues 3857 and 5697, modelscope/ms-swift issue 5571.
+[huggingface/trl issues 3857](https://github.com/huggingface/trl/issues/3857) and
+[5697](https://github.com/huggingface/trl/issues/5697), [modelscope/ms-swift issue
+5571](https://github.com/modelscope/ms-swift/issues/5571).
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.rolling import trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.structure import print_resolution
 
 if TYPE_CHECKING:
@@ -38,6 +41,12 @@ if TYPE_CHECKING:
 
     from holter.findings.finding import Evidence, Finding
     from holter.runs.run import Run
+
+WHY = {
+    "zero_std_groups": "share of tied groups in that row: {value}",
+    "reward_spread": "spread of the rewards in that row: {value}",
+}
+"""What tells of tied groups, the surer concept first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,12 +88,22 @@ class GradientZero(Detector):
             active = episode.last == n - 1 if short else episode.active
             grave = active and not rounded and (whole if short else bool(newest.all()))
             healed = short and not active
-            running = f"in {len(inside)} values running" if len(inside) > 1 else "in one value"
-            shown = running if inside.all() else f"in {int(inside.sum())} of {len(inside)} values"
+            title = said(
+                "{metric} is exactly 0 in {zeros} of {n} values"
+                if not inside.all()
+                else "{metric} is exactly 0 in {n} values running"
+                if len(inside) > 1
+                else "{metric} is exactly 0 in one value",
+                metric=norm.metric,
+                zeros=int(inside.sum()),
+                n=len(inside),
+            )
+            if rounded:
+                title = said("{title}, as far as the log's decimals show", title=title)
             yield self.finding(
                 Severity.CRITICAL if grave else Severity.INFO if healed else Severity.WARNING,
                 Confidence.MODERATE if rounded else Confidence.CERTAIN,
-                f"{norm.metric} is exactly 0 {shown}" + (", as far as the log's decimals show" if rounded else ""),
+                title,
                 run=run,
                 first=int(norm.at[first]),
                 last=int(norm.at[episode.last]),
@@ -109,11 +128,11 @@ class GradientZero(Detector):
 
     def _why(self, run: Run, row: int) -> Iterator[Evidence]:
         """What the same rows say about the cause."""
-        for concept, says in (("zero_std_groups", "share of tied groups"), ("reward_spread", "spread of the rewards")):
+        for concept in WHY:
             series = run.get(concept)
             if series is None:
                 continue
             i = int(np.searchsorted(series.at, row))
             if i < len(series) and series.at[i] == row:
-                yield quote(series, [i], f"{says} in that row: {number(float(series.values[i]))}")
+                yield quote(series, [i], said(WHY[concept], value=number(float(series.values[i]))))
                 return

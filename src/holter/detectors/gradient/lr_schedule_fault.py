@@ -20,7 +20,8 @@ Cosine schedules with warm restarts, and cyclic schedules, do this on purpose. S
 before, so the row of the jump is one late.
 
 ## References
-Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts" (2017), for the schedule that is meant.
+Loshchilov and Hutter, ["SGDR: Stochastic Gradient Descent with Warm Restarts"](https://arxiv.org/abs/1608.03983)
+(2017), for the schedule that is meant.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,16 +74,9 @@ class LRScheduleFault(Detector):
         assert series is not None
         lr = series.finite()
         for i in self._jumps(lr.values):
-            yield self._say(
-                run, lr, i, i, f"{lr.metric} jumps from {self._n(lr, i - 1)} to {self._n(lr, i)} in one row"
-            )
+            yield self._say(run, lr, i, i, "{metric} jumps from {before} to {after} in one row")
         for i, k in self._restarts(lr.values):
-            yield self._say(
-                run, lr, i, k, f"{lr.metric} falls from {self._n(lr, i - 1)} to {self._n(lr, i)} and climbs again"
-            )
-
-    def _n(self, lr: Series, i: int) -> str:
-        return number(float(lr.values[i]))
+            yield self._say(run, lr, i, k, "{metric} falls from {before} to {after} and climbs again")
 
     def _jumps(self, x: NDArray[np.float64]) -> list[int]:
         out = []
@@ -106,12 +101,15 @@ class LRScheduleFault(Detector):
                 out.append((i, until))
         return out
 
-    def _say(self, run: Run, lr: Series, first: int, raised: int, title: str) -> Finding:
-        resumed = any(abs(int(lr.at[first]) - r) <= 1 for r in run.resumes)
+    def _say(self, run: Run, lr: Series, first: int, raised: int, template: str) -> Finding:
+        before, after = (number(float(lr.values[i])) for i in (first - 1, first))
+        title = said(template, metric=lr.metric, before=before, after=after)
+        if any(abs(int(lr.at[first]) - r) <= 1 for r in run.resumes):
+            title = said("{title}, where the run was resumed", title=title)
         return self.finding(
             Severity.WARNING,
             Confidence.CERTAIN,
-            title + (", where the run was resumed" if resumed else ""),
+            title,
             run=run,
             first=int(lr.at[first]),
             last=int(lr.at[raised]),

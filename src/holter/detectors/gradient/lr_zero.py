@@ -18,7 +18,8 @@ schedule ended is an info.
 A console that prints three decimals writes 1e-6 as 0.000; such logs are left out.
 
 ## References
-unslothai/unsloth issue 2824. rllm-org/rllm issue 54 (rounding).
+[unslothai/unsloth issue 2824](https://github.com/unslothai/unsloth/issues/2824). [rllm-org/rllm issue
+54](https://github.com/rllm-org/rllm/issues/54) (rounding).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.structure import print_resolution
 
 if TYPE_CHECKING:
@@ -71,18 +73,26 @@ class LRZero(Detector):
         active = last == len(lr) - 1
         if first == 0:
             severity = Severity.CRITICAL if active else Severity.INFO
-            title = (
-                f"{lr.metric} is exactly 0 in all {last + 1} values"
+            title = said(
+                "{metric} is exactly 0 in all {n} values"
                 if active
-                else (f"{lr.metric} is exactly 0 in the first {last + 1} values")
+                else "{metric} is exactly 0 in the first {n} values",
+                metric=lr.metric,
+                n=last + 1,
             )
         elif fell:
             severity = Severity.WARNING
-            title = f"{lr.metric} falls from {number(float(lr.values[first - 1]))} to exactly 0 in one row"
+            title = said(
+                "{metric} falls from {before} to exactly 0 in one row",
+                metric=lr.metric,
+                before=number(float(lr.values[first - 1])),
+            )
         else:
             severity = Severity.INFO
-            title = (
-                f"{lr.metric} has reached 0, the end of its schedule; the {last - first + 1} rows since teach nothing"
+            title = said(
+                "{metric} has reached 0, the end of its schedule; the {n} rows since teach nothing",
+                metric=lr.metric,
+                n=last - first + 1,
             )
         return self.finding(
             severity,

@@ -17,7 +17,8 @@ each row speaks by itself, as a pattern; there a mean reward within 0 to 1 is ta
 Prompts of very unequal difficulty agree more often than the mean success rate says: a larger group helps less then.
 
 ## References
-Yu et al., "DAPO: An Open-Source LLM Reinforcement Learning System at Scale" (2025).
+Yu et al., ["DAPO: An Open-Source LLM Reinforcement Learning System at Scale"](https://arxiv.org/abs/2503.14476)
+(2025).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.episodes import Episode, episodes
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,8 +117,15 @@ class GroupTooSmall(Detector):
         return self.finding(
             Severity.WARNING if lasting or (not few and episode.last - i >= 20) else Severity.INFO,
             Confidence.PATTERN if few else Confidence.STRONG,
-            f"{groups.metric} is {number(observed[i])}; groups of {number(sizes[i])} agree by chance in "
-            f"{number(100 * by_chance[i])} % of cases" + (", if a reward is right or wrong" if few else ""),
+            said(
+                "{metric} is {share}; groups of {size} agree by chance in {percent} % of cases, if a reward is right or wrong"
+                if few
+                else "{metric} is {share}; groups of {size} agree by chance in {percent} % of cases",
+                metric=groups.metric,
+                share=number(observed[i]),
+                size=number(sizes[i]),
+                percent=number(100 * by_chance[i]),
+            ),
             run=run,
             first=int(groups.at[first]),
             last=int(groups.at[episode.last]),
@@ -126,7 +135,7 @@ class GroupTooSmall(Detector):
                 quote(
                     groups,
                     sorted({first, i, episode.last}),
-                    f"share of groups with equal rewards, at a success rate of {number(p[i])}",
+                    said("share of groups with equal rewards, at a success rate of {rate}", rate=number(p[i])),
                 )
             ],
             advice=_advice(float(np.nanmedian(p[first : i + 1]))),
@@ -136,7 +145,7 @@ class GroupTooSmall(Detector):
 
 def _advice(p: float) -> tuple[str, ...]:
     return (
-        f"Raise the group size to {_enough(p)}: then fewer than 20 % of groups agree by chance.",
+        said("Raise the group size to {size}: then fewer than 20 % of groups agree by chance.", size=_enough(p)),
         "Give partial credit: rewards with more than two values seldom agree exactly.",
     )
 

@@ -6,11 +6,13 @@ and so is the gradient (what is left is the KL term). A share f of such groups m
 f) as much; at 1 the run only burns compute.
 
 ## When it fires
-From the first rows on: every group agrees and the rewards have no spread, on every row so far. Later: the median of the
-last 10 shares is above `share`. It is critical when it is 1 for `rows` rows: no gradient at all. It is an info while
-the reward has gained and stands near its best: the task is being solved, and such prompts should be replaced by harder
-ones. Where no share is logged, the spread of the whole batch, or its largest and smallest reward, stand in: they are a
-proof when they say "equal", and prove nothing when they do not.
+From the first rows on: every group agrees and the rewards have no spread, on every row so far. Later: the median of the last
+10 shares is above `share`; or, while the reward falls, the median of the last 5 is `rise` above the lowest median of 10 so far
+and above half of `share`, clear of its noise, until half of that rise is undone: groups that agree on the wrong answer. It is
+critical when it is 1 for `rows` rows: no gradient at all. It is an info while the reward has gained and stands near its best:
+the task is being solved, and such prompts should be replaced by harder ones. Where no share is logged, the spread of the whole
+batch, or its largest and smallest reward, stand in: they are a proof when they say "equal", and prove nothing when they do
+not.
 
 ## What to do
 - Rewards all at the floor: is the answer parsed at all, is it cut before it ends, is the task beyond the model?
@@ -23,7 +25,8 @@ With `scale_rewards="batch"` TRL's share is that of the whole batch, 0 or 1. In 
 it is 1 everywhere and means nothing.
 
 ## References
-Yu et al., "DAPO: An Open-Source LLM Reinforcement Learning System at Scale" (2025), dynamic sampling.
+Yu et al., ["DAPO: An Open-Source LLM Reinforcement Learning System at Scale"](https://arxiv.org/abs/2503.14476)
+(2025), dynamic sampling.
 """
 
 from __future__ import annotations
@@ -37,9 +40,12 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.agreement import agreement
 from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.episodes import episodes, onset, persist, unexcused_since
-from holter.detectors.statistics.progress import near_best, rises
-from holter.detectors.statistics.rolling import trailing_median
+from holter.detectors.statistics.hold import hold
+from holter.detectors.statistics.noise import noise
+from holter.detectors.statistics.progress import falls, near_best, rises
+from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +71,8 @@ PASTED = 10
 """Rows below which a single row that no longer shows it ends the finding: nothing else is known of such a log."""
 LATELY = 10
 """Newest shares that decide."""
+NEWEST = 5
+"""Newest shares that decide while the reward falls."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +101,8 @@ class ZeroVarianceGroups(Detector):
     explained_by: ClassVar = ("zero-reward", "judge-outage", "truncation", "entropy-collapse", "duplicate-completions")
 
     share: float = limit(0.75, unit="fraction", help="tolerates more groups without a gradient", low=0.0, high=1.0)
+    rise: float = limit(0.2, unit="fraction", help="while the reward falls: needs a larger rise", low=0.0, high=1.0)
+    z: float = limit(6.0, unit="standard errors", help="while the reward falls: needs a clearer rise", low=0.0)
     rows: int = limit(5, unit="logged points", help="needs exact agreement for longer to call it critical", low=2)
     brief: int = limit(
         20, unit="logged points", help="calls longer stretches a passing matter once they are over", low=1
@@ -107,8 +117,19 @@ class ZeroVarianceGroups(Detector):
         flags = self._from_the_start(run, groups) | persist(share >= 1.0, self.rows, self.rows)
         measured = groups.share[groups.exact]
         flags[groups.exact] |= trailing_median(measured, LATELY, least=LATELY) > self.share
+        rising = self._rising(measured) & falls(run.get("reward"), groups.at[groups.exact])
+        flags[groups.exact] |= hold(rising, measured, log=False)
         for episode in episodes(flags):
             yield self._say(run, groups, episode, flags)
+
+    def _rising(self, share: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Where the share has left its own lowest level, clear of the noise. Shape of `share`."""
+        newest = trailing_median(share, NEWEST, least=NEWEST)
+        lowest = running_min(trailing_median(share, LATELY, least=LATELY), lag=NEWEST)
+        with np.errstate(invalid="ignore"):
+            clear = newest - lowest > self.z * noise(share, lag=NEWEST).of_mean(NEWEST)
+            out: NDArray[np.bool_] = clear & (newest > self.share / 2) & (newest - lowest > self.rise)
+        return out
 
     def _from_the_start(self, run: Run, groups: Agreement) -> NDArray[np.bool_]:
         """Rows of an unbroken beginning in which all groups agree; with no spread in the batch one row is enough."""
@@ -135,17 +156,23 @@ class ZeroVarianceGroups(Detector):
             excused[stretch] = (solved & ~dead) | ~flags[stretch]
             i = unexcused_since(episode, excused)
         solved_now, dead_now = bool(solved[-1]), bool(dead[-1])
-        what = (
-            f"{number(100 * float(level[-1]))} % of groups have"
+        title = said(
+            "{percent} % of groups have equal rewards and no gradient"
             if groups.exact[i]
-            else "all completions of the batch have"
+            else "all completions of the batch have equal rewards and no gradient",
+            percent=number(100 * float(level[-1])),
         )
+        title = said(
+            "{what} ({metric}, from the first row on)" if first == 0 else "{what} ({metric})",
+            what=title,
+            metric=groups.metric(i),
+        )
+        if solved_now:
+            title = said("{what}, while the reward is at its best: the task is being solved", what=title)
         return self.finding(
             severity,
             Confidence.CERTAIN if dead_now else Confidence.MODERATE,
-            f"{what} equal rewards and no gradient ({groups.metric(i)}"
-            + (", from the first row on)" if first == 0 else ")")
-            + (", while the reward is at its best: the task is being solved" if solved_now else ""),
+            title,
             run=run,
             first=int(at[first]),
             last=int(at[episode.last]),

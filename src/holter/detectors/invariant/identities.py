@@ -16,6 +16,7 @@ from holter.detectors.base import number
 from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.episodes import persist
 from holter.findings.finding import Alternative, Severity
+from holter.language import said
 from holter.runs.hyperparameters import reward_weights
 from holter.signals.base import Unit
 
@@ -50,6 +51,9 @@ VOCABULARIES = (
     262144,
 )
 """Sizes of common vocabularies: an entropy of exactly ln V, constant, is that of a uniform policy."""
+
+ADVICE = ("Look at the code that logs them: masks, reductions, rows that are averaged differently.",)
+"""Advice where a check gives none of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,11 +95,11 @@ def penalised_reward(run: Run, tolerance: float) -> Iterator[Broken]:
         minus = np.abs(total.values - (s - p)) > tolerance * size + 1e-3
         known = np.isfinite(size)
         beside = (score, penalty)
-        names = f"{score.metric} and {penalty.metric}"
+        named = {"total": total.metric, "score": score.metric, "penalty": penalty.metric}
         yield from _first(
             total,
             known & plus & minus,
-            f"{total.metric} is neither the sum nor the difference of {names}",
+            said("{total} is neither the sum nor the difference of {score} and {penalty}", **named),
             Severity.WARNING,
             beside,
             ("Look at how the three are reduced: one of them may be averaged over other samples than the rest.",),
@@ -103,8 +107,10 @@ def penalised_reward(run: Run, tolerance: float) -> Iterator[Broken]:
         yield from _first(
             total,
             known & plus & ~minus,
-            f"{total.metric} is {score.metric} minus {penalty.metric}: here the KL part is logged as a cost, elsewhere "
-            "as a (negative) reward",
+            said(
+                "{total} is {score} minus {penalty}: here the KL part is logged as a cost, elsewhere as a (negative) reward",
+                **named,
+            ),
             Severity.INFO,
             beside,
             ("Read the sign of the KL part with care when comparing with runs of other frameworks.",),
@@ -126,7 +132,7 @@ def weighted_sum(run: Run, tolerance: float) -> Iterator[Broken]:
     yield from _first(
         reward,
         off,
-        f"{reward.metric} is not the weighted sum of its {len(weights)} components",
+        said("{metric} is not the weighted sum of its {n} components", metric=reward.metric, n=len(weights)),
         Severity.INFO,
         tuple(parts[:2]),
         ("Check the weights, and whether a reward function abstains (None, NaN): it then counts as 0 in the sum.",),
@@ -142,7 +148,11 @@ def clipped_region(run: Run, tolerance: float) -> Iterator[Broken]:
     with np.errstate(all="ignore"):
         off = np.isfinite(both) & (np.abs(region.values - both) > tolerance * np.abs(both) + 1e-3)
     yield from _first(
-        region, off, f"{region.metric} is not {low.metric} + {high.metric}", Severity.WARNING, (low, high)
+        region,
+        off,
+        said("{region} is not {low} + {high}", region=region.metric, low=low.metric, high=high.metric),
+        Severity.WARNING,
+        (low, high),
     )
 
 
@@ -156,7 +166,11 @@ def length_order(run: Run, tolerance: float) -> Iterator[Broken]:
         off = (on_rows(low, mean.at) > mean.values + slack) | (on_rows(high, mean.at) < mean.values - slack)
     beside = tuple(s for s in (low, high) if s is not None)
     yield from _first(
-        mean, off, f"{mean.metric} is not between the shortest and the longest completion", Severity.WARNING, beside
+        mean,
+        off,
+        said("{metric} is not between the shortest and the longest completion", metric=mean.metric),
+        Severity.WARNING,
+        beside,
     )
 
 
@@ -180,13 +194,20 @@ def partial_ratio(run: Run, tolerance: float) -> Iterator[Broken]:
     yield from _first(
         ratio,
         exact & zeros,
-        f"{ratio.metric} sits at 1/{times} with the variance of zeros among ones: averages over a table of which 1/{times} is "
-        "filled",
+        said(
+            "{metric} sits at 1/{times} with the variance of zeros among ones: averages over a table of which 1/{times} is "
+            "filled",
+            metric=ratio.metric,
+            times=times,
+        ),
         Severity.INFO,
         tuple(s for s in (run.series.get("val/ratio_var"),) if s is not None),
         (
-            f"Multiply the averaged training statistics of this log by {times}, or set num_mini_batches = 1: TRL fills only "
-            "a part of its table when gradient accumulation and mini-batches are both above 1.",
+            said(
+                "Multiply the averaged training statistics of this log by {times}, or set num_mini_batches = 1: TRL fills only "
+                "a part of its table when gradient accumulation and mini-batches are both above 1.",
+                times=times,
+            ),
             "The policy is not to blame; do not lower the learning rate for it.",
         ),
     )
@@ -206,8 +227,12 @@ def telling_entropy(run: Run, _: float) -> Iterator[Broken]:
         yield from _first(
             entropy,
             gaussian,
-            f"{entropy.metric} is {number(GAUSSIAN_ENTROPY)}, the entropy of a Gaussian with standard deviation 1: it does "
-            "not depend on the policy's state",
+            said(
+                "{metric} is {value}, the entropy of a Gaussian with standard deviation 1: it does not depend on the policy's "
+                "state",
+                metric=entropy.metric,
+                value=number(GAUSSIAN_ENTROPY),
+            ),
             Severity.INFO,
             advice=(
                 "A continuous policy with a fixed standard deviation has this entropy for ever; watch the KL instead.",
@@ -217,7 +242,10 @@ def telling_entropy(run: Run, _: float) -> Iterator[Broken]:
         yield from _first(
             entropy,
             uniform,
-            f"{entropy.metric} is the logarithm of a vocabulary size: the policy is uniform over all tokens",
+            said(
+                "{metric} is the logarithm of a vocabulary size: the policy is uniform over all tokens",
+                metric=entropy.metric,
+            ),
             Severity.WARNING,
             advice=("Look at the logits: a head that was not loaded, or logits multiplied by zero.",),
             rows=2,
@@ -230,9 +258,7 @@ def _first(
     title: str,
     severity: Severity,
     beside: tuple[Series, ...] = (),
-    advice: tuple[str, ...] = (
-        "Look at the code that logs them: masks, reductions, rows that are averaged differently.",
-    ),
+    advice: tuple[str, ...] = (),
     alternatives: tuple[Alternative, ...] = (),
     rows: int = 3,
 ) -> Iterator[Broken]:
@@ -248,7 +274,7 @@ def _first(
             title,
             severity,
             beside,
-            advice,
+            advice or ADVICE,
             alternatives,
         )
 

@@ -20,7 +20,8 @@ something else, where a fraction may be a percentage, and for the utilisation of
 A metric of your own that happens to bear a known name.
 
 ## References
-Schulman, "Approximating KL Divergence" (2020): k2 and k3 are never negative, k1 may be.
+Schulman, ["Approximating KL Divergence"](http://joschu.net/blog/kl-approx.html) (2020): k2 and k3 are never negative,
+k1 may be.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ import numpy as np
 from holter.detectors.base import Detector, limit, number, quote
 from holter.dialects.base import Fit
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.signals.base import Estimator, Unit
 
 if TYPE_CHECKING:
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 DIVERGENCES = ("ref_kl", "policy_kl")
-NEVER_NEGATIVE = (Estimator.K2, Estimator.K3, Estimator.ABS)
 OF_THE_MACHINE = ("mfu", "tflops", "time_wait_fraction", "memory_peak", "padding")
 """Concepts that speak of hardware: a utilisation above 1 comes from a wrong peak, and puts no run at stake."""
 QUIET = 10
@@ -76,7 +77,6 @@ class ImpossibleValue(Detector):
         if not len(bad):
             return
         first, last = int(bad[0]), int(bad[-1])
-        bound = f"it cannot be below {number(low)}" if below[first] else f"it cannot be above {number(high)}"
         percent = (
             series.unit in (Unit.FRACTION, Unit.PROBABILITY)
             and bool((x >= 0).all())
@@ -84,15 +84,29 @@ class ImpossibleValue(Detector):
         )
         guessed = run.dialect == "generic" or series.fit is not Fit.EXACT
         harmless = guessed or percent or series.concept in OF_THE_MACHINE
+        title = said(
+            "{metric} is {value}: it cannot be below {bound}"
+            if below[first]
+            else "{metric} is {value}: it cannot be above {bound}",
+            metric=series.metric,
+            value=number(x[first]),
+            bound=number(low if below[first] else high),
+        )
         yield self.finding(
             Severity.INFO if harmless else Severity.WARNING,
             Confidence.CERTAIN if not guessed else Confidence.PATTERN,
-            f"{series.metric} is {number(x[first])}: {bound}" + (" (a percentage?)" if percent else ""),
+            said("{title} (a percentage?)", title=title) if percent else title,
             run=run,
             first=int(series.at[first]),
             last=int(series.at[last]),
             active=len(series) - 1 - last < QUIET,
-            evidence=[quote(series, sorted({first, last}), f"{len(bad)} of {len(x)} values are outside its range")],
+            evidence=[
+                quote(
+                    series,
+                    sorted({first, last}),
+                    said("{n} of {values} values are outside its range", n=len(bad), values=len(x)),
+                )
+            ],
             advice=(
                 "Look at its definition in the framework's code: masks, sums taken for means, signs.",
                 "Look for the same expression in the loss.",
@@ -107,7 +121,7 @@ def _bounds(series: Series) -> tuple[float, float]:
     signal = series.signal
     low, high = signal.low, signal.high
     if signal.concept in DIVERGENCES:
-        low = 0.0 if series.estimator in NEVER_NEGATIVE else float("-inf")
+        low = 0.0 if series.estimator is not None and series.estimator.never_negative else float("-inf")
     if signal.concept == "entropy" and series.estimator is Estimator.MONTE_CARLO:
         low = float("-inf")  # older TRL counts padding as -1, which is odd and well known
     return low, high

@@ -22,8 +22,9 @@ Nats a sequence grow with the length of the completions at the same nats a token
 few tokens. A run without a KL penalty may be meant to go far; then only the held-out score can judge.
 
 ## References
-Ziegler et al., "Fine-Tuning Language Models from Human Preferences" (2019): KL targets and the controller. TRL's
-guide to PPO calls 0 to 10 nats a sequence ideal. Gao et al. (2022) for what follows beyond.
+Ziegler et al., ["Fine-Tuning Language Models from Human Preferences"](https://arxiv.org/abs/1909.08593) (2019): KL
+targets and the controller. TRL's guide to PPO calls 0 to 10 nats a sequence ideal. [Gao et al.
+(2022)](https://arxiv.org/abs/2210.10760) for what follows beyond.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from holter.detectors.statistics.company import agreeing
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.hyperparameters import kl_target
 from holter.signals.base import Unit
 
@@ -78,9 +80,21 @@ class KLAboveBudget(Detector):
         target = kl_target(run)
         level = self.level_sequence if kl.unit == Unit.NATS_PER_SEQUENCE else self.level_token
         if target is not None:
-            yield from self._say(run, kl, self._over_target(kl.values, target), f"the target {number(target)}", target)
+            yield from self._say(
+                run,
+                kl,
+                self._over_target(kl.values, target),
+                said("the target {target}", target=number(target)),
+                target,
+            )
         else:
-            yield from self._say(run, kl, self._over_level(kl.values, level), f"{number(level)} {kl.unit}", level)
+            yield from self._say(
+                run,
+                kl,
+                self._over_level(kl.values, level),
+                said("{level} {unit}", level=number(level), unit=kl.unit),
+                level,
+            )
 
     def _over_target(self, values: NDArray[np.float64], target: float) -> NDArray[np.bool_]:
         over = trailing_median(values, 10, least=10) > self.over * target
@@ -103,7 +117,6 @@ class KLAboveBudget(Detector):
                 first -= 1
             agree = agreeing(run, max(int(kl.at[first]) - 1, 0), int(kl.at[episode.last]))[:3]
             worst = float(np.max(kl.values[first : episode.last + 1]))
-            peak = f", up to {number(worst)}" if worst > kl.values[i] else ""
             pattern = i < SHORT
             severity = Severity.CRITICAL if agree and not pattern else Severity.WARNING
             if not episode.active and not agree:
@@ -111,14 +124,26 @@ class KLAboveBudget(Detector):
             yield self.finding(
                 severity,
                 Confidence.PATTERN if pattern else Confidence.STRONG if agree else Confidence.MODERATE,
-                f"{kl.metric} is above {budget}: {number(float(kl.values[i]))}{peak}",
+                said(
+                    "{metric} is above {budget}: {value}, up to {worst}"
+                    if worst > kl.values[i]
+                    else "{metric} is above {budget}: {value}",
+                    metric=kl.metric,
+                    budget=budget,
+                    value=number(float(kl.values[i])),
+                    worst=number(worst),
+                ),
                 run=run,
                 first=int(kl.at[first]),
                 last=int(kl.at[episode.last]),
                 raised=int(kl.at[i]),
                 active=episode.active,
                 evidence=[
-                    quote(kl, sorted({0, first, i, episode.last}), f"{kl.metric} stays above {budget}"),
+                    quote(
+                        kl,
+                        sorted({0, first, i, episode.last}),
+                        said("{metric} stays above {budget}", metric=kl.metric, budget=budget),
+                    ),
                     *agree,
                 ],
                 advice=(

@@ -20,7 +20,8 @@ stayed inside the range of its first values is a "pattern". It becomes an info w
 A slow start: reasoning runs can be flat for the first 50 to 150 steps. A reward already at its ceiling.
 
 ## References
-Gao et al. (2022): reward as a function of sqrt(KL). huggingface/trl issues 204 and 1098.
+[Gao et al. (2022)](https://arxiv.org/abs/2210.10760): reward as a function of sqrt(KL). [huggingface/trl issues
+204](https://github.com/huggingface/trl/issues/204) and [1098](https://github.com/huggingface/trl/issues/1098).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.noise import noise
 from holter.detectors.statistics.rolling import trailing_mean, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -88,15 +90,23 @@ class KLBoughtNothing(Detector):
             yield self.finding(
                 Severity.INFO if worth else Severity.WARNING,
                 Confidence.PATTERN if pattern else Confidence.MODERATE,
-                f"{kl.metric} grows from {number(float(kl.values[0]))} to {number(float(kl.values[i]))} {kl.unit} "
-                f"and {reward.metric} does not rise: {number(float(reward.values[0]))} to {number(float(reward.values[i]))}",
+                said(
+                    "{kl} grows from {start} to {now} {unit} and {reward} does not rise: {before} to {after}",
+                    kl=kl.metric,
+                    start=number(float(kl.values[0])),
+                    now=number(float(kl.values[i])),
+                    unit=kl.unit,
+                    reward=reward.metric,
+                    before=number(float(reward.values[0])),
+                    after=number(float(reward.values[i])),
+                ),
                 run=run,
                 first=int(kl.at[i]),
                 last=int(kl.at[episode.last]),
                 active=episode.active and not worth,
                 evidence=[
-                    quote(kl, [0, i // 2, i], f"{kl.metric} is what was paid"),
-                    quote(reward, [0, i // 2, i], f"{reward.metric} is what it bought"),
+                    quote(kl, [0, i // 2, i], said("{metric} is what was paid", metric=kl.metric)),
+                    quote(reward, [0, i // 2, i], said("{metric} is what it bought", metric=reward.metric)),
                 ],
                 advice=(
                     "Score a few good and bad completions by hand: does the reward tell them apart?",

@@ -20,7 +20,7 @@ The controller of Ziegler et al. moves by at most 2 % an update at batch 512 and
 double are its normal pace, so look at where KL is heading.
 
 ## References
-Ziegler et al. (2019), section 2.2.
+[Ziegler et al. (2019)](https://arxiv.org/abs/1909.08593), section 2.2.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.findings.finding import Confidence, Severity
+from holter.language import said
 from holter.runs.hyperparameters import kl_target
 
 if TYPE_CHECKING:
@@ -82,12 +83,18 @@ class KLControllerSaturated(Detector):
         for episode in episodes(persist(climbed & high, 10, 10)):
             i = episode.raised
             low = int(np.argmin(coef.values[: i + 1]))
-            goal = f"its target {number(target)}" if target is not None else "where it was before"
             yield self.finding(
                 Severity.WARNING if episode.active else Severity.INFO,
                 Confidence.STRONG if target is not None else Confidence.MODERATE,
-                f"{coef.metric} grows {number(float(coef.values[i] / coef.values[low]))} times "
-                f"and {kl.metric} stays above {goal}",
+                said(
+                    "{coefficient} grows {times} times and {kl} stays above its target {target}"
+                    if target is not None
+                    else "{coefficient} grows {times} times and {kl} stays above where it was before",
+                    coefficient=coef.metric,
+                    times=number(float(coef.values[i] / coef.values[low])),
+                    kl=kl.metric,
+                    target=None if target is None else number(target),
+                ),
                 run=run,
                 first=int(coef.at[max(0, i - 9)]),
                 last=int(coef.at[episode.last]),
@@ -95,7 +102,7 @@ class KLControllerSaturated(Detector):
                 active=episode.active,
                 evidence=[
                     quote(coef, [low, i], "the coefficient at its least and at the alarm"),
-                    quote(kl, [low, i], f"{kl.metric} in the same rows"),
+                    quote(kl, [low, i], said("{metric} in the same rows", metric=kl.metric)),
                 ],
                 advice=(
                     "Lower the learning rate or the number of epochs.",

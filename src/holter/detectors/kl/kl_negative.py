@@ -21,8 +21,10 @@ few values just below zero at the start are chance; kl-small-negative explains t
 A few values just below zero at the start, where policy and reference are still the same.
 
 ## References
-huggingface/trl issues 615, 242 and 417; hiyouga/LLaMA-Factory issue 664. Schulman, "Approximating KL Divergence"
-(2020).
+[huggingface/trl issues 615](https://github.com/huggingface/trl/issues/615),
+[242](https://github.com/huggingface/trl/issues/242) and [417](https://github.com/huggingface/trl/issues/417);
+[hiyouga/LLaMA-Factory issue 664](https://github.com/hiyouga/LLaMA-Factory/issues/664). Schulman, ["Approximating KL
+Divergence"](http://joschu.net/blog/kl-approx.html) (2020).
 """
 
 from __future__ import annotations
@@ -36,15 +38,14 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Confidence, Severity
-from holter.signals.base import Estimator, Unit
+from holter.language import said
+from holter.signals.base import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
-
-NEVER_NEGATIVE = (Estimator.K2, Estimator.K3, Estimator.ABS, Estimator.EXACT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +67,7 @@ class KLNegative(Detector):
     def check(self, run: Run) -> Iterator[Finding]:
         """Medians below zero, as far as the estimator allows a negative value."""
         for series in run.all("ref_kl"):
-            if series.estimator not in NEVER_NEGATIVE:
+            if series.estimator is None or not series.estimator.never_negative:
                 yield from self._one(run, series.finite())
                 return
 
@@ -88,7 +89,12 @@ class KLNegative(Detector):
             yield self.finding(
                 Severity.CRITICAL if is_far and len(kl) >= 3 else Severity.WARNING,
                 Confidence.CERTAIN if is_far else Confidence.STRONG,
-                f"{kl.metric} stays negative: {number(float(kl.values[episode.raised]))}, down to {number(worst)}",
+                said(
+                    "{metric} stays negative: {value}, down to {worst}",
+                    metric=kl.metric,
+                    value=number(float(kl.values[episode.raised])),
+                    worst=number(worst),
+                ),
                 run=run,
                 first=int(kl.at[first]),
                 last=int(kl.at[episode.last]),

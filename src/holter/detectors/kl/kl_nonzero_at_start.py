@@ -22,7 +22,8 @@ On-policy distillation measures the KL to a teacher, which is large on purpose: 
 metric speaks of distillation or a teacher, a false alarm where nothing does. A resumed run starts where it was left.
 
 ## References
-huggingface/trl issue 3500 (dropout, KL above 1000 at step 1), modelscope/ms-swift issue 6910 (another reference).
+[huggingface/trl issue 3500](https://github.com/huggingface/trl/issues/3500) (dropout, KL above 1000 at step 1),
+[modelscope/ms-swift issue 6910](https://github.com/modelscope/ms-swift/issues/6910) (another reference).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.hyperparameters import flatten
 from holter.signals.base import Unit
 
@@ -84,13 +86,26 @@ class KLNonzeroAtStart(Detector):
         yield self.finding(
             Severity.INFO if teacher else severity,
             Confidence.CERTAIN if grave and not teacher else Confidence.MODERATE,
-            f"{kl.metric} is {number(float(kl.values[0]))} {kl.unit} in the first row, where policy and reference "
-            "should be the same model"
-            + (f", unless the reference is a teacher, as {teacher} suggests" if teacher else ""),
+            said(
+                "{metric} is {value} {unit} in the first row, where policy and reference should be the same model, unless the "
+                "reference is a teacher, as {teacher} suggests"
+                if teacher
+                else "{metric} is {value} {unit} in the first row, where policy and reference should be the same model",
+                metric=kl.metric,
+                value=number(float(kl.values[0])),
+                unit=kl.unit,
+                teacher=teacher,
+            ),
             run=run,
             first=int(kl.at[0]),
             last=int(kl.at[0]),
-            evidence=[quote(kl, range(min(3, len(kl))), f"limits: {number(info)} to mention, {number(warn)} to warn")],
+            evidence=[
+                quote(
+                    kl,
+                    range(min(3, len(kl))),
+                    said("limits: {info} to mention, {warn} to warn", info=number(info), warn=number(warn)),
+                )
+            ],
             advice=(
                 "Check that policy and reference load the same checkpoint, adapter, precision and chat template.",
                 "Switch dropout off.",

@@ -9,7 +9,7 @@ The tests run on d = sqrt(KL), because KL is quadratic in the distance of the pa
 every rule that looks for "acceleration" or "doubling" in raw KL fires on healthy runs. One of them has to hold while
 KL itself is above `level_token` or `level_sequence`, whichever unit the log uses: d of the newest points lies more
 than `z` robust standard deviations and `ratio` times beyond the line through the points before; it is `lag` times
-their median and a new extreme; or, while the reward does not rise or KL is above four times the level, it climbed
+their median and a new extreme; or, while the reward does not rise or KL is above three times the level, it climbed
 `climb` times as much over the last stretch as over the one before. In the first 20 values each rise of d is compared
 with the rises before it; that is a "pattern", not more, and an info once KL came back or statistics can speak. It
 is critical when another signal changes for the worse with it: reward, held-out score, size of the updates, the text.
@@ -26,8 +26,8 @@ tokens (it returns at the next step), a reference model swapped in mid-run (KL j
 moves).
 
 ## References
-Gao et al., "Scaling Laws for Reward Model Overoptimization" (2022): d = sqrt(KL). Bai et al., "Training a Helpful and
-Harmless Assistant" (2022), section 4.3.
+Gao et al., ["Scaling Laws for Reward Model Overoptimization"](https://arxiv.org/abs/2210.10760) (2022): d = sqrt(KL).
+Bai et al., ["Training a Helpful and Harmless Assistant"](https://arxiv.org/abs/2204.05862) (2022), section 4.3.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.breaks import accelerates, breaks_trend, leaves_level
 from holter.detectors.statistics.company import agreeing
-from holter.detectors.statistics.episodes import Episode, episodes, onset
+from holter.detectors.statistics.episodes import Episode, episodes, leap, onset
 from holter.detectors.statistics.progress import rises
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ SHORT = 20
 FEW = 10
 SMALL = 0.05
 """Rise of sqrt(KL), as a share of its value at the level, below which differences between calm rows say nothing."""
-DEAR = 4
+DEAR = 3
 """Multiple of the level from which on a rising reward is no excuse for a bend."""
 
 
@@ -125,7 +126,8 @@ class KLRunaway(Detector):
         up = np.flatnonzero(high & (beyond | bends))
         while len(up):
             raised = int(up[0])
-            when = onset(straight, raised)
+            jump = leap(d, raised)
+            when = onset(straight, raised) if jump is None else (jump, jump, jump)
             usual = float(np.median(d[max(0, when[0] - 5) : max(1, when[0])]))
             half = ((usual + np.sqrt(middle[raised])) / 2) ** 2
             back = np.flatnonzero(middle[raised + 1 :] < half)
@@ -142,8 +144,13 @@ class KLRunaway(Detector):
         return self.finding(
             Severity.CRITICAL if agree else Severity.WARNING,
             Confidence.STRONG if agree else Confidence.MODERATE,
-            f"{kl.metric} leaves its trend: {number(kl.values[before])} before, "
-            f"{number(kl.values[episode.raised])} at the alarm ({kl.unit})",
+            said(
+                "{metric} leaves its trend: {before} before, {now} at the alarm ({unit})",
+                metric=kl.metric,
+                before=number(kl.values[before]),
+                now=number(kl.values[episode.raised]),
+                unit=kl.unit,
+            ),
             run=run,
             first=first,
             last=last,
@@ -168,7 +175,12 @@ class KLRunaway(Detector):
             yield self.finding(
                 Severity.INFO if many or not episode.active else Severity.WARNING,
                 Confidence.PATTERN,
-                f"{kl.metric} rises {number(kl.values[i] - kl.values[i - 1])} in one row, {number(usual)} a row before",
+                said(
+                    "{metric} rises {rise} in one row, {usual} a row before",
+                    metric=kl.metric,
+                    rise=number(kl.values[i] - kl.values[i - 1]),
+                    usual=number(usual),
+                ),
                 run=run,
                 first=int(kl.at[i]),
                 last=int(kl.at[episode.last]),

@@ -19,7 +19,8 @@ On a value more than `factor` times the median of the `window` values before it,
 A step that really moved the policy and was undone by the next.
 
 ## References
-torchforge issue 664 (mean 1.6e6, maximum 6.8e9). open-r1-multimodal issue 16: isolated spikes did no harm.
+[torchforge issue 664](https://github.com/meta-pytorch/torchforge/issues/664) (mean 1.6e6, maximum 6.8e9).
+open-r1-multimodal issue 16: isolated spikes did no harm.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -89,10 +91,13 @@ class KLSpike(Detector):
     def _say(self, run: Run, kl: Series, group: NDArray[np.int64]) -> Finding:
         many = len(group) >= self.recurring
         top = float(np.max(kl.values[group]))
-        title = (
-            f"{kl.metric} jumps to {number(top)} and comes back, {len(group)} times"
+        title = said(
+            "{metric} jumps to {top} and comes back, {n} times"
             if len(group) > 1
-            else f"{kl.metric} jumps to {number(top)} for a moment and comes back"
+            else "{metric} jumps to {top} for a moment and comes back",
+            metric=kl.metric,
+            top=number(top),
+            n=len(group),
         )
         first = int(group[0])
         return self.finding(

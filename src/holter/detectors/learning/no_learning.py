@@ -5,13 +5,14 @@ Every step costs the same whether it teaches something or not. The reasons diffe
 matter, a penalty that holds the policy in place, a reward that does not depend on what the policy does.
 
 ## When it fires
-The best mean over the newest quarter of the rows, so far, lies above the mean of the first rows by less than `unit` times
-the spread of single rewards, *with twice its standard error added*: it is evidence of no change, not lack of evidence for one.
-Where no spread is logged, `batch` samples a row are assumed and the noise between rows tells the spread. It waits for `rows`
-rows, and, where the log tells, until a share `begun` of the planned steps is over or a decaying learning rate has lost as much,
-because many a healthy run begins to learn late; or for `early` rows when the log shows that training has ended. A reward that
-is constant or whose groups have no variance is left to `zero-variance-groups`, `zero-reward` and `reward-frozen`, one at its
-ceiling is not called flat. When the reward rises later, the finding is over and becomes information.
+The best mean over the newest quarter of the rows, so far, lies above the mean of the first rows by less than `unit` times the
+spread of single rewards, *with twice its standard error added*: it is evidence of no change, not lack of evidence for one.
+Where no spread is logged, the noise between rows tells it, with as many samples a row as the log counts, else `batch`. It
+waits for `rows` rows, and, where the log tells, until a share `begun` of the planned steps is over or a decaying learning rate
+has lost as much, because many a healthy run begins to learn late; or for `early` rows when the log shows that training has
+ended. A reward that is constant or whose groups have no variance is left to `zero-variance-groups`, `zero-reward` and
+`reward-frozen`, one at its ceiling is not called flat. When the reward rises later, the finding is over and becomes
+information.
 
 ## What to do
 - KL near zero and a gradient: the update is too small. Raise the learning rate, lower the KL coefficient, look for bfloat16
@@ -39,8 +40,9 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.constancy import ever_lively
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.hold import latched
-from holter.detectors.statistics.progress import Progress
+from holter.detectors.statistics.progress import Progress, samples_a_row
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.hyperparameters import hyperparameter
 from holter.signals.base import Unit
 
@@ -76,11 +78,13 @@ class NoLearning(Detector):
     )
 
     unit: float = limit(0.35, unit="reward spreads", help="calls larger changes no change", low=0.0)
-    batch: float = limit(32.0, unit="samples", help="without a spread: calls larger changes no change", low=1.0)
+    batch: float = limit(
+        32.0, unit="samples", help="without a spread or a count: calls larger changes no change", low=1.0
+    )
     rows: int = limit(60, unit="rows", help="waits longer", low=20)
     early: int = limit(30, unit="rows", help="waits longer when training has ended", low=12)
     begun: float = limit(
-        0.5, unit="of the plan", help="waits longer where steps are planned or the rate decays", low=0.0, high=1.0
+        0.6, unit="of the plan", help="waits longer where steps are planned or the rate decays", low=0.0, high=1.0
     )
     still_token: float = limit(1e-3, unit="nats/token", help="calls more policies unmoved", low=0.0)
     still_sequence: float = limit(0.2, unit="nats/sequence", help="calls more policies unmoved", low=0.0)
@@ -107,14 +111,22 @@ class NoLearning(Detector):
             return
         k, active = found[0].raised, found[-1].active
         row = int(reward.at[k])
-        cause, evidence = self._cause(run, row)
+        moves, evidence = self._moves(run, row)
         gained = float(late[k] - early[k])
         yield self.finding(
             Severity.WARNING if active else Severity.INFO,
             Confidence.MODERATE,
-            f"{reward.metric} has not moved in {found[-1].last + 1} rows{cause}"
-            if active
-            else f"{reward.metric} did not move for the first {found[-1].last + 1} rows",
+            said(
+                "{metric} did not move for the first {n} rows"
+                if not active
+                else "{metric} has not moved in {n} rows"
+                if moves is None
+                else "{metric} has not moved in {n} rows, though the policy moves"
+                if moves
+                else "{metric} has not moved in {n} rows: the update is too small, the policy does not move",
+                metric=reward.metric,
+                n=found[-1].last + 1,
+            ),
             run=run,
             first=int(reward.at[0]),
             last=int(reward.at[found[-1].last]),
@@ -124,8 +136,13 @@ class NoLearning(Detector):
                 quote(
                     reward,
                     [0, k],
-                    f"best mean over a quarter of the rows minus the first mean: {number(gained)} +- {number(float(se[k]))}; "
-                    f"a change of {number(float(least[k]))} would count",
+                    said(
+                        "best mean over a quarter of the rows minus the first mean: {gained} +- {error}; a change of {least} "
+                        "would count",
+                        gained=number(gained),
+                        error=number(float(se[k])),
+                        least=number(float(least[k])),
+                    ),
                 ),
                 *evidence,
             ],
@@ -159,8 +176,8 @@ class NoLearning(Detector):
         inflated = (1 + progress.rho) / (1 - progress.rho)
         se = progress.sd * np.sqrt(inflated * (1 / first + 1 / quarter))
         spread = progress.unit(run)
-        # Without a logged spread, a batch of so many samples is assumed behind every mean.
-        spread = np.where(np.isfinite(spread), spread, np.sqrt(self.batch) * progress.sd)
+        # Without a logged spread, the noise of a mean tells that of the samples behind it.
+        spread = np.where(np.isfinite(spread), spread, np.sqrt(samples_a_row(run) or self.batch) * progress.sd)
         return early, newest, se, self.unit * spread
 
     def _under_way(self, run: Run, reward: Series) -> NDArray[np.bool_]:
@@ -207,22 +224,22 @@ class NoLearning(Detector):
             out |= (mean > 0.95 * np.maximum.accumulate(top.values)[i]) & (mean > 0)
         return out
 
-    def _cause(self, run: Run, row: int) -> tuple[str, list[Evidence]]:
-        """What the KL says about the reason, in words for the title, and the values it rests on."""
+    def _moves(self, run: Run, row: int) -> tuple[bool | None, list[Evidence]]:
+        """Whether the policy moves, None where no KL tells, and the values it rests on."""
         kl = run.get("ref_kl")
         kl = kl.where(kl.at <= row).finite() if kl is not None else None
         grad = run.get("grad_norm")
         grad = grad.where(grad.at <= row).finite() if grad is not None else None
         if kl is None or len(kl) < 3:
-            return "", []
+            return None, []
         level = float(np.median(kl.values[-5:]))
         still = self.still_sequence if kl.unit == Unit.NATS_PER_SEQUENCE else self.still_token
-        evidence = [quote(kl, [0, len(kl) - 1], f"about {number(level)} {kl.unit} lately")]
+        evidence = [quote(kl, [0, len(kl) - 1], said("about {level} {unit} lately", level=number(level), unit=kl.unit))]
         if level >= still:
-            return ", though the policy moves", evidence
+            return True, evidence
         if grad is not None and len(grad) and float(np.median(grad.values)) > 0:
             evidence.append(quote(grad, [len(grad) - 1], "there is a gradient"))
-        return ": the update is too small, the policy does not move", evidence
+        return False, evidence
 
     def _has_ended(self, run: Run) -> bool:
         """Whether the last row carries the summary that trainers write once, at the end."""

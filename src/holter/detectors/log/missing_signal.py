@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, ClassVar
 from holter.detectors.base import Detector, quote
 from holter.detectors.log.witness import fullest
 from holter.findings.finding import Confidence, Severity
+from holter.language import listed, said
 from holter.runs.run import Split
 from holter.runs.structure import algorithm, beta_is_zero
 
@@ -56,28 +57,28 @@ class Vital:
 
 
 VITALS = (
-    Vital("reward", ("reward", "reward_penalised", "accuracy"), "Log the mean reward of each batch."),
+    Vital(said("reward"), ("reward", "reward_penalised", "accuracy"), "Log the mean reward of each batch."),
     Vital(
-        "KL to the reference",
+        said("KL to the reference"),
         ("ref_kl", "kl_loss"),
         "Log the KL to the reference; with beta = 0 at least every few steps, by a forward pass of the frozen start.",
     ),
-    Vital("entropy", ("entropy",), "Log the mean token entropy (TRL logs it from 0.20 on)."),
+    Vital(said("entropy"), ("entropy",), "Log the mean token entropy (TRL logs it from 0.20 on)."),
     Vital(
-        "completion length or truncation",
+        said("completion length or truncation"),
         ("length", "length_median", "truncation", "eos_count", "eos_fraction"),
         "Log the mean length and the share of truncated completions.",
     ),
     Vital(
-        "share of groups without a gradient",
+        said("share of groups without a gradient"),
         ("zero_std_groups", "groups_mixed", "groups_failed", "reward_group_spread"),
         "Log the share of groups with equal rewards (frac_reward_zero_std; TRL from 0.18 on).",
         of="grpo",
     ),
-    Vital("value loss", ("value_loss", "explained_variance", "value_error"), "Log the value loss.", of="ppo"),
+    Vital(said("value loss"), ("value_loss", "explained_variance", "value_error"), "Log the value loss.", of="ppo"),
 )
 EVALUATION = Vital(
-    "held-out evaluation", (), "Score held-out prompts every few steps, at step 0 too, and log how many they are."
+    said("held-out evaluation"), (), "Score held-out prompts every few steps, at step 0 too, and log how many they are."
 )
 
 
@@ -99,7 +100,7 @@ class MissingSignal(Detector):
         yield self.finding(
             Severity.INFO,
             Confidence.CERTAIN,
-            f"this log has no {_listed([v.name for v in missing])}: trouble there would go unseen",
+            said("this log has no {signals}: trouble there would go unseen", signals=_named([v.name for v in missing])),
             run=run,
             first=0,
             last=len(run) - 1,
@@ -120,5 +121,8 @@ class MissingSignal(Detector):
         return out if evaluated else [*out, EVALUATION]
 
 
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', no '.join(names[:-1])} and no {names[-1]}"
+def _named(signals: list[str]) -> str:
+    """Signals as they stand behind "no"."""
+    if len(signals) == 1:
+        return signals[0]
+    return said("{signals} and no {last}", signals=listed(signals[:-1], ", no "), last=signals[-1])

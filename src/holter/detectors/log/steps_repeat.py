@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, ClassVar
 from holter.detectors.base import Detector, limit, quote
 from holter.detectors.log.witness import fullest
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,11 @@ class StepsRepeat(Detector):
         yield self.finding(
             Severity.WARNING if many else Severity.INFO,
             Confidence.CERTAIN,
-            f"{run.repeated} rows were replaced by a newer row of the same step; {len(run)} rows are left",
+            said(
+                "{repeated} rows were replaced by a newer row of the same step; {left} rows are left",
+                repeated=run.repeated,
+                left=len(run),
+            ),
             run=run,
             first=0,
             last=len(run) - 1,

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, ClassVar
 from holter.detectors.base import Detector, quote
 from holter.detectors.log.witness import witness
 from holter.findings.finding import Alternative, Confidence, Severity, step_text
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +55,10 @@ class StepsRestart(Detector):
             yield self.finding(
                 Severity.INFO,
                 Confidence.CERTAIN,
-                f"the run was resumed at step {step_text(float(run.steps[row]))}; rows that the first part had logged from "
-                "there on are left out",
+                said(
+                    "the run was resumed at step {step}; rows that the first part had logged from there on are left out",
+                    step=step_text(float(run.steps[row])),
+                ),
                 run=run,
                 first=row,
                 last=row,

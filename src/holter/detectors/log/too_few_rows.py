@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, ClassVar
 from holter.detectors.base import Detector, limit, quote
 from holter.detectors.log.witness import fullest
 from holter.findings.finding import Confidence, Severity
+from holter.language import said
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
@@ -56,14 +57,31 @@ class TooFewRows(Detector):
         yield self.finding(
             Severity.INFO,
             Confidence.CERTAIN,
-            f"{len(run)} logged row{'s' * (len(run) != 1)}: below {self.rows} no trend can be judged, and silence is not health",
+            said(
+                "1 logged row: below {least} no trend can be judged, and silence is not health"
+                if len(run) == 1
+                else "{n} logged rows: below {least} no trend can be judged, and silence is not health",
+                n=len(run),
+                least=self.rows,
+            ),
             run=run,
             first=0,
             last=len(run) - 1,
-            evidence=[quote(series, sorted({0, len(series) - 1}), f"{series.metric} has {len(series)} values")],
+            evidence=[
+                quote(
+                    series,
+                    sorted({0, len(series) - 1}),
+                    said("{metric} has {n} values", metric=series.metric, n=len(series)),
+                )
+            ],
             advice=(
                 "Log every step (logging_steps=1), and give the whole log.",
-                *(f"{name} waits for {points} points of {what}." for name, points, what in waiting),
+                *(
+                    said(
+                        "{detector} waits for {points} points of {metric}.", detector=name, points=points, metric=metric
+                    )
+                    for name, points, metric in waiting
+                ),
             ),
         )
 

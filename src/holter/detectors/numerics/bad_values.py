@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.detectors.base import number
+from holter.language import listed, said
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
@@ -104,18 +105,22 @@ def flags(bads: Iterable[Bad], rows: int) -> NDArray[np.bool_]:
 
 def word(values: NDArray[np.float64]) -> str:
     """What the values are: ``NaN``, ``Infinity``, or both."""
-    kinds = dict.fromkeys(number(float(v)) for v in values)
-    return " and ".join(kinds)
+    return listed(dict.fromkeys(number(float(v)) for v in values), " and ")
 
 
 def names(bads: Iterable[Bad], most: int = 3) -> str:
     """Metrics by the names of the log: ``kl, entropy and 2 more``."""
     each = [b.series.metric for b in bads]
     if len(each) > most:
-        return f"{', '.join(each[: most - 1])} and {len(each) - most + 1} more"
-    return " and ".join([", ".join(each[:-1]), each[-1]]) if len(each) > 1 else "".join(each)
+        return said("{metrics} and {n} more", metrics=listed(each[: most - 1]), n=len(each) - most + 1)
+    return listed([listed(each[:-1]), each[-1]], " and ") if len(each) > 1 else "".join(each)
 
 
-def count(n: int, what: str) -> str:
-    """A number of things: ``1 row``, ``24 rows``."""
-    return f"{n} {what}{'s' * (n != 1)}"
+def row_count(n: int) -> str:
+    """``1 row``, ``24 rows``."""
+    return said("1 row" if n == 1 else "{n} rows", n=n)
+
+
+def value_count(n: int) -> str:
+    """``1 value``, ``24 values``."""
+    return said("1 value" if n == 1 else "{n} values", n=n)

@@ -18,7 +18,8 @@ that way for `values` values, when two of the critic's metrics agree, or when th
 A critic that is not used (GRPO) and whose columns are filled with NaN; then no value of them is ever finite.
 
 ## References
-volcengine/verl issues 498 and 870.
+[volcengine/verl issues 498](https://github.com/verl-project/verl/issues/498) and
+[870](https://github.com/verl-project/verl/issues/870).
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, quote
-from holter.detectors.numerics.bad_values import CRITIC, LOSS, Bad, bad_series, count, flags, names, word
+from holter.detectors.numerics.bad_values import CRITIC, LOSS, Bad, bad_series, flags, names, value_count, word
 from holter.detectors.statistics.episodes import episodes
 from holter.findings.finding import Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,14 +85,24 @@ class CriticNotFinite(Detector):
         return self.finding(
             Severity.CRITICAL if critical else Severity.WARNING,
             Confidence.CERTAIN,
-            f"{names(mine)} {'are' if len(mine) > 1 else 'is'} {value} while the policy's metrics are finite: "
-            f"{count(most, 'value')}" + (", then finite again" if healed else ""),
+            said(
+                "{metrics} are {value} while the policy's metrics are finite: {values}"
+                if len(mine) > 1
+                else "{metrics} is {value} while the policy's metrics are finite: {values}",
+                metrics=names(mine),
+                value=value,
+                values=said("{values}, then finite again", values=value_count(most)) if healed else value_count(most),
+            ),
             run=run,
             first=first,
             last=last,
             active=not healed,
             evidence=[
-                quote(b.series, [max(0, int(i[0]) - 1), *i[:2]] if i[0] else i[:3], f"{b.series.metric} is not finite")
+                quote(
+                    b.series,
+                    [max(0, int(i[0]) - 1), *i[:2]] if i[0] else i[:3],
+                    said("{metric} is not finite", metric=b.series.metric),
+                )
                 for b, i in zip(mine[:4], where, strict=False)
             ],
             advice=(

@@ -20,7 +20,9 @@ A loss that a console rounds to 0.0, in a row in which an fp16 loss scaler skipp
 then.
 
 ## References
-Transformers, `TrainingArguments.logging_nan_inf_filter`. huggingface/trl issue 6702, unslothai/unsloth issue 3006.
+Transformers, `TrainingArguments.logging_nan_inf_filter`. [huggingface/trl issue
+6702](https://github.com/huggingface/trl/issues/6702), [unslothai/unsloth issue
+3006](https://github.com/unslothai/unsloth/issues/3006).
 """
 
 from __future__ import annotations
@@ -31,9 +33,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, quote
-from holter.detectors.numerics.bad_values import LOSS, count, word
+from holter.detectors.numerics.bad_values import LOSS, row_count, word
 from holter.detectors.statistics.episodes import Episode, episodes
 from holter.findings.finding import Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,19 +128,23 @@ class MaskedNaN(Detector):
                 quote(
                     loss,
                     range(max(0, episode.raised - 1), min(episode.raised + 3, episode.last + 1)),
-                    f"{loss.metric} is exactly 0.0 from here on, {count(length, 'row')}",
+                    said("{metric} is exactly 0.0 from here on, {rows}", metric=loss.metric, rows=row_count(length)),
                 )
             ]
             proofs = list(self._proofs(run, loss, episode))
-            beside = (
-                "while " + " and ".join(e.says for e in proofs)
-                if proofs
-                else "and KL or gradient norm are gone from the log"
-            )
             yield self.finding(
                 Severity.CRITICAL if critical else Severity.WARNING,
                 Confidence.CERTAIN if proofs else Confidence.STRONG,
-                f"{loss.metric} reads 0.0 {beside}: a hidden NaN",
+                said(
+                    "{metric} reads 0.0 while {proof} and {other}: a hidden NaN"
+                    if len(proofs) > 1
+                    else "{metric} reads 0.0 while {proof}: a hidden NaN"
+                    if proofs
+                    else "{metric} reads 0.0 and KL or gradient norm are gone from the log: a hidden NaN",
+                    metric=loss.metric,
+                    proof=proofs[0].says if proofs else None,
+                    other=proofs[-1].says if proofs else None,
+                ),
                 run=run,
                 first=int(loss.at[episode.raised]),
                 last=int(loss.at[episode.last]),
@@ -153,7 +160,8 @@ class MaskedNaN(Detector):
                 inside = (series.at >= loss.at[episode.raised]) & (series.at <= loss.at[episode.last])
                 bad = np.flatnonzero(inside & ~np.isfinite(series.values))
                 if len(bad):
-                    yield quote(series, bad[:3], f"{series.metric} is {word(series.values[bad])}")
+                    is_bad = said("{metric} is {value}", metric=series.metric, value=word(series.values[bad]))
+                    yield quote(series, bad[:3], is_bad)
 
     def _gone(self, run: Run, loss: Series, episode: Episode) -> Iterator[Evidence]:
         """The last values of what is no longer logged."""
@@ -161,7 +169,7 @@ class MaskedNaN(Detector):
             for series in run.all(concept)[:1]:
                 i = int(np.searchsorted(series.at, loss.at[episode.raised])) - 1
                 if i >= 0 and loss.at[episode.raised] not in series.at:
-                    yield quote(series, [i], f"{series.metric} was logged until here")
+                    yield quote(series, [i], said("{metric} was logged until here", metric=series.metric))
 
 
 _ADVICE = (

@@ -43,14 +43,16 @@ from holter.detectors.numerics.bad_values import (
     STRUCTURAL,
     Bad,
     bad_series,
-    count,
     flags,
     names,
+    row_count,
+    value_count,
     word,
 )
 from holter.detectors.numerics.masked_nan import masked_rows
 from holter.detectors.statistics.episodes import Episode, episodes
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
@@ -118,23 +120,30 @@ class NotFinite(Detector):
         many = len([b for b in mine if b.series.split is Split.TRAIN]) > 1
         critical = not healed and not metric_only and (lost or many or len(at) >= self.values)
         value = word(head.series.values[at])
-        rows = count(len(at), "value")
-        others = f", with {names(mine[1:])}" if len(mine) > 1 else ""
-        end = "then finite again" if healed else "to the end of the log"
         if metric_only and all(_is_masked_mean(b.series.concept) for b in mine):
-            title = f"{names(mine)} {'are' if len(mine) > 1 else 'is'} {value} while the loss is finite: a mean over no tokens"
+            title = said(_NO_TOKENS if len(mine) > 1 else _NO_TOKENS_ONE, metrics=names(mine), value=value)
         else:
-            title = f"{head.series.metric} becomes {value}{others}: {rows}, {end}"
+            title = said(
+                "{metric} becomes {value}, with {others}: {values}, {end}"
+                if len(mine) > 1
+                else "{metric} becomes {value}: {values}, {end}",
+                metric=head.series.metric,
+                value=value,
+                others=names(mine[1:]),
+                values=value_count(len(at)),
+                end=said("then finite again" if healed else "to the end of the log"),
+            )
         evidence = [
             quote(
                 head.series,
                 [*range(max(0, int(at[0]) - 2), int(at[0]) + 1)],
-                f"{head.series.metric} was finite, then {value}",
+                said("{metric} was finite, then {value}", metric=head.series.metric, value=value),
             )
         ]
         for other in mine[1:4]:
             i = int(other.rows(episode.raised, episode.last)[0])
-            evidence.append(quote(other.series, [max(0, i - 1), i], f"{other.series.metric} is not finite either"))
+            says = said("{metric} is not finite either", metric=other.series.metric)
+            evidence.append(quote(other.series, [max(0, i - 1), i], says))
         return self.finding(
             Severity.CRITICAL if critical else Severity.WARNING,
             Confidence.CERTAIN,
@@ -168,21 +177,30 @@ class NotFinite(Detector):
             last = max(int(b.series.at[b.lead - 1]) for b in mine)
             never = any(b.never for b in mine)
             value = word(np.concatenate([b.series.values[: b.lead] for b in mine]))
-            verb = "are" if len(mine) > 1 else "is"
-            severity, title = (
-                Severity.INFO,
-                f"{names(mine)} {verb} {value} from the first row on: not computed in this run",
-            )
+            many, severity = len(mine) > 1, Severity.INFO
             if vital:
                 lost = any(b.series.concept in LOSS for b in mine) or not self._has_finite_loss(run)
                 severity = Severity.CRITICAL if never and lost else Severity.WARNING
-                title = f"{names(mine)} {verb} {value} from the first row on"
+                title = said(_FROM_THE_START if many else _FROM_THE_START_ONE, metrics=names(mine), value=value)
             elif self._empty_mask(mine):
                 severity = Severity.WARNING
-                title = f"{names(mine)} {verb} {value} while the loss is finite: a mean over no tokens"
-            elif not never:
-                title = (
-                    f"{names(mine)} {verb} {value} in the first {count(max(b.lead for b in mine), 'row')}, then finite"
+                title = said(_NO_TOKENS if many else _NO_TOKENS_ONE, metrics=names(mine), value=value)
+            elif never:
+                title = said(
+                    "{metrics} are {value} from the first row on: not computed in this run"
+                    if many
+                    else "{metrics} is {value} from the first row on: not computed in this run",
+                    metrics=names(mine),
+                    value=value,
+                )
+            else:
+                title = said(
+                    "{metrics} are {value} in the first {rows}, then finite"
+                    if many
+                    else "{metrics} is {value} in the first {rows}, then finite",
+                    metrics=names(mine),
+                    value=value,
+                    rows=row_count(max(b.lead for b in mine)),
                 )
             yield self.finding(
                 severity,
@@ -193,7 +211,11 @@ class NotFinite(Detector):
                 last=last,
                 active=never,
                 evidence=[
-                    quote(b.series, range(min(b.lead, 3)), f"{b.series.metric} is not finite from its first value on")
+                    quote(
+                        b.series,
+                        range(min(b.lead, 3)),
+                        said("{metric} is not finite from its first value on", metric=b.series.metric),
+                    )
                     for b in mine[:4]
                 ],
                 advice=_ADVICE if vital else _METRIC_ADVICE,
@@ -221,7 +243,7 @@ def _alternatives(mine: list[Bad], at: np.ndarray[tuple[int], np.dtype[np.int64]
         return [
             Alternative(
                 says="the run had diverged before, and the overflow was only its last act",
-                check=f"the values of {head.metric} just before",
+                check=said("the values of {metric} just before", metric=head.metric),
             )
         ]
     if [b.series.concept for b in mine] == ["grad_norm"]:
@@ -229,6 +251,10 @@ def _alternatives(mine: list[Bad], at: np.ndarray[tuple[int], np.dtype[np.int64]
     return []
 
 
+_NO_TOKENS = "{metrics} are {value} while the loss is finite: a mean over no tokens"
+_NO_TOKENS_ONE = "{metrics} is {value} while the loss is finite: a mean over no tokens"
+_FROM_THE_START = "{metrics} are {value} from the first row on"
+_FROM_THE_START_ONE = "{metrics} is {value} from the first row on"
 _ADVICE = (
     "Go back to the last checkpoint at or before {before}; rows after it describe a broken model.",
     "Look at the batch of this step: empty completions, every token masked, rewards that are not numbers.",

@@ -20,7 +20,8 @@ abstains, as it may when only some prompts concern it: an info with a count. It 
 Components of a mixture of tasks are NaN whenever no prompt of their task is in the batch.
 
 ## References
-huggingface/trl issue 4501: rewards of None become NaN and are left out of the mean.
+[huggingface/trl issue 4501](https://github.com/huggingface/trl/issues/4501): rewards of None become NaN and are left
+out of the mean.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, quote
-from holter.detectors.numerics.bad_values import LOSS, REWARD, Bad, bad_series, count, flags, names, word
+from holter.detectors.numerics.bad_values import LOSS, REWARD, Bad, bad_series, flags, names, value_count, word
 from holter.detectors.statistics.episodes import Episode, episodes
 from holter.findings.finding import Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,18 +87,32 @@ class RewardNotFinite(Detector):
             never = any(b.never for b in mine)
             value = word(np.concatenate([b.series.values[: b.lead] for b in mine]))
             severity = (Severity.CRITICAL if heavy else Severity.WARNING) if never else Severity.INFO
-            until = "" if never else f", for {count(max(b.lead for b in mine), 'value')}"
+            title = said(
+                "{metrics} are {value} from the first row on"
+                if len(mine) > 1
+                else "{metrics} is {value} from the first row on",
+                metrics=names(mine),
+                value=value,
+            )
+            if not never:
+                title = said("{what}, for {values}", what=title, values=value_count(max(b.lead for b in mine)))
+            if parts:
+                also = "{what}; so are {metrics}" if len(parts) > 1 else "{what}; so is {metrics}"
+                title = said(also, what=title, metrics=names(parts))
             yield self.finding(
                 severity,
                 Confidence.CERTAIN,
-                f"{names(mine)} {'are' if len(mine) > 1 else 'is'} {value} from the first row on{until}"
-                + (f"; so {'are' if len(parts) > 1 else 'is'} {names(parts)}" if parts else ""),
+                title,
                 run=run,
                 first=min(int(b.series.at[0]) for b in mine),
                 last=max(int(b.series.at[b.lead - 1]) for b in mine),
                 active=never,
                 evidence=[
-                    quote(b.series, range(min(b.lead, 3)), f"{b.series.metric} is not finite from its first value on")
+                    quote(
+                        b.series,
+                        range(min(b.lead, 3)),
+                        said("{metric} is not finite from its first value on", metric=b.series.metric),
+                    )
                     for b in [*mine[:3], *parts[:2]]
                 ],
                 advice=_ADVICE,
@@ -112,9 +128,15 @@ class RewardNotFinite(Detector):
         return self.finding(
             Severity.CRITICAL if critical else Severity.WARNING,
             Confidence.CERTAIN,
-            f"{head.series.metric} becomes {word(head.series.values[at])}: {count(len(at), 'value')}, "
-            + ("then finite again" if healed else "to the end of the log")
-            + (", and the loss with it" if broken else ""),
+            said(
+                "{metric} becomes {value}: {values}, {end}, and the loss with it"
+                if broken
+                else "{metric} becomes {value}: {values}, {end}",
+                metric=head.series.metric,
+                value=word(head.series.values[at]),
+                values=value_count(len(at)),
+                end=said("then finite again" if healed else "to the end of the log"),
+            ),
             run=run,
             first=episode.raised,
             last=episode.last,
@@ -126,7 +148,7 @@ class RewardNotFinite(Detector):
                         max(0, int(b.rows(episode.raised, episode.last)[0]) - 1),
                         int(b.rows(episode.raised, episode.last)[0]),
                     ],
-                    f"{b.series.metric} was finite the row before",
+                    said("{metric} was finite the row before", metric=b.series.metric),
                 )
                 for b in [head, *(b for b in mine if b is not head)][:4]
             ],
@@ -138,12 +160,18 @@ class RewardNotFinite(Detector):
         healed = all(b.heals(episode.last) for b in mine)
         total = sum(len(b.rows(episode.raised, episode.last)) for b in mine)
         stays = not healed and any(len(b.rows(episode.raised, episode.last)) >= self.values for b in mine)
-        values = np.concatenate([b.series.values[b.rows(episode.raised, episode.last)] for b in mine])
+        bad = np.concatenate([b.series.values[b.rows(episode.raised, episode.last)] for b in mine])
         return self.finding(
             Severity.WARNING if stays else Severity.INFO,
             Confidence.CERTAIN,
-            f"{names(mine)} {'are' if len(mine) > 1 else 'is'} {word(values)} in {count(total, 'value')} "
-            "while the total reward is finite",
+            said(
+                "{metrics} are {value} in {values} while the total reward is finite"
+                if len(mine) > 1
+                else "{metrics} is {value} in {values} while the total reward is finite",
+                metrics=names(mine),
+                value=word(bad),
+                values=value_count(total),
+            ),
             run=run,
             first=episode.raised,
             last=episode.last,
@@ -152,7 +180,11 @@ class RewardNotFinite(Detector):
                 quote(
                     b.series,
                     b.rows(episode.raised, episode.last)[:3],
-                    f"{count(len(b.rows(episode.raised, episode.last)), 'value')} of {b.series.metric}",
+                    said(
+                        "{values} of {metric}",
+                        values=value_count(len(b.rows(episode.raised, episode.last))),
+                        metric=b.series.metric,
+                    ),
                 )
                 for b in mine[:4]
             ],

@@ -18,7 +18,8 @@ functions may abstain on purpose.
 In a mixture of tasks, functions that concern one task abstain on the others, and the share moves with the mixture.
 
 ## References
-huggingface/trl issue 4501: rewards of None become NaN and are left out of the mean.
+[huggingface/trl issue 4501](https://github.com/huggingface/trl/issues/4501): rewards of None become NaN and are left
+out of the mean.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, quote
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +74,11 @@ class UnscoredRewards(Detector):
             yield self.finding(
                 Severity.INFO,
                 Confidence.PATTERN,
-                f"{usual:.0%} of rewards are no number, from the first row on ({share.metric})",
+                said(
+                    "{usual:.0%} of rewards are no number, from the first row on ({metric})",
+                    usual=usual,
+                    metric=share.metric,
+                ),
                 run=run,
                 first=int(share.at[0]),
                 last=int(share.at[FIRST - 1]),
@@ -91,7 +97,12 @@ class UnscoredRewards(Detector):
             yield self.finding(
                 Severity.CRITICAL if most else Severity.WARNING,
                 Confidence.CERTAIN if most else Confidence.MODERATE,
-                f"up to {worst:.0%} of rewards are no number, {usual:.0%} at the start ({share.metric})",
+                said(
+                    "up to {worst:.0%} of rewards are no number, {usual:.0%} at the start ({metric})",
+                    worst=worst,
+                    usual=usual,
+                    metric=share.metric,
+                ),
                 run=run,
                 first=int(share.at[first]),
                 last=int(share.at[episode.last]),

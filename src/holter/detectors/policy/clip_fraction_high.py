@@ -20,7 +20,9 @@ Classic control tasks run well at 0.05 to 0.25. On language models 0.001 to 0.02
 epochs.
 
 ## References
-Huang et al., "The N Implementation Details of RLHF with PPO" (0.005 to 0.02). huggingface/trl, PPO guide.
+Huang et al., ["The N Implementation Details of RLHF with
+PPO"](https://huggingface.co/blog/the_n_implementation_details_of_rlhf_with_ppo) (0.005 to 0.02). huggingface/trl, PPO
+guide.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from holter.detectors.statistics.company import LOG_RATIOS, agreeing
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_mean, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,8 +80,13 @@ class ClipFractionHigh(Detector):
             yield self.finding(
                 Severity.CRITICAL if agree and episode.active else Severity.WARNING,
                 Confidence.STRONG if agree else Confidence.MODERATE,
-                f"{clip.metric} stays above {number(self.share)}: {number(float(clip.values[i]))}, "
-                f"up to {number(float(clip.values[top]))}",
+                said(
+                    "{metric} stays above {limit}: {value}, up to {top}",
+                    metric=clip.metric,
+                    limit=number(self.share),
+                    value=number(float(clip.values[i])),
+                    top=number(float(clip.values[top])),
+                ),
                 run=run,
                 first=int(clip.at[first]),
                 last=int(clip.at[episode.last]),

@@ -23,8 +23,8 @@ median of the first half of what is there, and has to exceed it far more.
 A switch of the data or of the reward moves reward, length and entropy together; KL and update size stay then.
 
 ## References
-Zheng et al., "Secrets of RLHF in Large Language Models, Part I" (2023): rewards and losses look healthy while the
-policy collapses; KL, length and perplexity tell.
+Zheng et al., ["Secrets of RLHF in Large Language Models, Part I"](https://arxiv.org/abs/2307.04964) (2023): rewards
+and losses look healthy while the policy collapses; KL, length and perplexity tell.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from holter.detectors.policy.divergence_signs import Sign, signs
 from holter.detectors.statistics.company import reward_rises
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import listed, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,11 +116,14 @@ class PolicyDivergence(Detector):
             head = mine[0]
             first = head.began(since)
             against = reward_rises(run, max(first - 1, 0), episode.last)
-            others = ", ".join(s.series.metric for s in mine[1:])
             yield self.finding(
                 Severity.WARNING if against is not None else Severity.CRITICAL,
                 Confidence.MODERATE if against is not None else Confidence.STRONG,
-                f"{head.series.metric} breaks first, then {others}: the policy diverges",
+                said(
+                    "{first} breaks first, then {others}: the policy diverges",
+                    first=head.series.metric,
+                    others=listed(s.series.metric for s in mine[1:]),
+                ),
                 run=run,
                 first=first,
                 last=episode.last,

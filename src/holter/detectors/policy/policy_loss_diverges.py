@@ -23,7 +23,8 @@ first.
 
 ## References
 SB3 calls the number without much meaning, and healthy runs agree: it fluctuates around zero.
-microsoft/DeepSpeedExamples issue 444: losses of 30, then infinity.
+[microsoft/DeepSpeedExamples issue 444](https://github.com/deepspeedai/DeepSpeedExamples/issues/444): losses of 30,
+then infinity.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import Episode, episodes, persist
 from holter.detectors.statistics.rolling import trailing_mad, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +114,12 @@ class PolicyLossDiverges(Detector):
         return self.finding(
             Severity.WARNING,
             Confidence.PATTERN if pattern else Confidence.MODERATE,
-            f"{loss.metric} explodes: {number(float(loss.values[i]))}, up to {number(float(loss.values[top]))}",
+            said(
+                "{metric} explodes: {value}, up to {top}",
+                metric=loss.metric,
+                value=number(float(loss.values[i])),
+                top=number(float(loss.values[top])),
+            ),
             run=run,
             first=int(loss.at[first]),
             last=int(loss.at[episode.last]),
@@ -155,8 +162,15 @@ class PolicyLossDiverges(Detector):
             yield self.finding(
                 Severity.WARNING if active else Severity.INFO,
                 Confidence.PATTERN,
-                f"{loss.metric} and {value.metric} turn up together: {number(float(loss.values[i - 1]))} to "
-                f"{number(float(loss.values[i]))}, {number(float(value.values[i - 1]))} to {number(float(value.values[i]))}",
+                said(
+                    "{loss} and {value_loss} turn up together: {loss_before} to {loss_now}, {value_before} to {value_now}",
+                    loss=loss.metric,
+                    value_loss=value.metric,
+                    loss_before=number(float(loss.values[i - 1])),
+                    loss_now=number(float(loss.values[i])),
+                    value_before=number(float(value.values[i - 1])),
+                    value_now=number(float(value.values[i])),
+                ),
                 run=run,
                 first=int(loss.at[i]),
                 last=int(loss.at[episode.last]),

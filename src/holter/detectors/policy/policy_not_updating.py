@@ -24,7 +24,10 @@ One update per batch of samples gives approximate KL 0 and ratio 1 by constructi
 then. A KL of 0 that is written where no reference is loaded.
 
 ## References
-modelscope/ms-swift issues 5571 and 5890 (a DeepSpeed version), mlx-lm-lora issue 55, EchoInk-R1 issue 4.
+[modelscope/ms-swift issues 5571](https://github.com/modelscope/ms-swift/issues/5571) and
+[5890](https://github.com/modelscope/ms-swift/issues/5890) (a DeepSpeed version), [mlx-lm-lora issue
+55](https://github.com/Goekdeniz-Guelmez/mlx-lm-lora/issues/55), [EchoInk-R1 issue
+4](https://github.com/HarryHsing/EchoInk/issues/4).
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.structure import print_resolution
 from holter.signals.base import Unit
 
@@ -128,8 +132,13 @@ class PolicyNotUpdating(Detector):
         return self._say(
             run,
             grad,
-            f"{grad.metric} and {kl.metric} are exactly 0 although {number(100 * (1 - share))} % of the groups have rewards that "
-            "differ: the gradient is lost between the loss and the weights",
+            said(
+                "{gradient} and {kl} are exactly 0 although {share} % of the groups have rewards that differ: the gradient is "
+                "lost between the loss and the weights",
+                gradient=grad.metric,
+                kl=kl.metric,
+                share=number(100 * (1 - share)),
+            ),
             raised=0,
             last=last,
             grave=last == len(grad) - 1,
@@ -151,11 +160,15 @@ class PolicyNotUpdating(Detector):
         return self._say(
             run,
             kl,
-            f"{kl.metric} is exactly 0 in {streak} rows although there is a gradient: the weights do not move",
+            said(
+                "{metric} is exactly 0 in {n} rows although there is a gradient: the weights do not move",
+                metric=kl.metric,
+                n=streak,
+            ),
             raised=self.rows - 1,
             last=streak - 1,
             grave=streak == len(kl),
-            beside=[self._beside(grad, "the gradient is there")] if grad is not None else [],
+            beside=[self._beside(grad, said("the gradient is there"))] if grad is not None else [],
         )
 
     def _flat(self, run: Run, kl: Series | None) -> Finding | None:
@@ -182,12 +195,16 @@ class PolicyNotUpdating(Detector):
         return self._say(
             run,
             kl,
-            f"{kl.metric} stays at {number(float(np.median(x[: last + 1])))} {kl.unit} and does not grow: "
-            "the updates are lost",
+            said(
+                "{metric} stays at {level} {unit} and does not grow: the updates are lost",
+                metric=kl.metric,
+                level=number(float(np.median(x[: last + 1]))),
+                unit=kl.unit,
+            ),
             raised=self.flat - 1,
             last=last + 1,
             grave=False,
-            beside=[self._beside(lr, "the learning rate is not 0")] if lr is not None else [],
+            beside=[self._beside(lr, said("the learning rate is not 0"))] if lr is not None else [],
         )
 
     def _no_step(self, run: Run, kl: Series | None, step: Series | None) -> Finding | None:
@@ -208,13 +225,17 @@ class PolicyNotUpdating(Detector):
             if len(moved) and kl.at[moved[0]] <= row:
                 return None
             last = min(last, int(np.searchsorted(step.at, kl.at[moved[0]])) - 1) if len(moved) else last
-            beside = [self._beside(kl, "it has not moved from the reference either")]
+            beside = [self._beside(kl, said("it has not moved from the reference either"))]
         if not self._signal(run, row):
             return None
         return self._say(
             run,
             step,
-            f"{step.metric} is {number(float(np.max(size[: last + 1])))} at most: updates of no size",
+            said(
+                "{metric} is {most} at most: updates of no size",
+                metric=step.metric,
+                most=number(float(np.max(size[: last + 1]))),
+            ),
             raised=enough - 1,
             last=last,
             grave=bool(beside) and last == len(step) - 1,
@@ -222,7 +243,7 @@ class PolicyNotUpdating(Detector):
         )
 
     def _beside(self, series: Series, says: str) -> Evidence:
-        return quote(series, range(min(3, len(series))), f"{series.metric}: {says}")
+        return quote(series, range(min(3, len(series))), said("{metric}: {says}", metric=series.metric, says=says))
 
     def _say(
         self,

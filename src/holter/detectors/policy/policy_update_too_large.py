@@ -20,8 +20,8 @@ runs reach 0.7.
 Runs on stale or cached samples sit at 0.5 from their first row on without harm; only a change speaks there.
 
 ## References
-OpenAI Spinning Up stops at 1.5 times 0.01. Huang et al., "The N Implementation Details of RLHF with PPO": 4e-4 to
-2e-3.
+OpenAI Spinning Up stops at 1.5 times 0.01. Huang et al., ["The N Implementation Details of RLHF with
+PPO"](https://huggingface.co/blog/the_n_implementation_details_of_rlhf_with_ppo): 4e-4 to 2e-3.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
 from holter.detectors.statistics.trend import trend_z
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,8 +102,12 @@ class PolicyUpdateTooLarge(Detector):
             yield self.finding(
                 Severity.CRITICAL if agree and episode.active else Severity.WARNING,
                 Confidence.STRONG if agree else Confidence.MODERATE,
-                f"{kl.metric} stays large: {number(float(kl.values[i]))} nats/token, "
-                f"up to {number(float(kl.values[top]))}",
+                said(
+                    "{metric} stays large: {value} nats/token, up to {top}",
+                    metric=kl.metric,
+                    value=number(float(kl.values[i])),
+                    top=number(float(kl.values[top])),
+                ),
                 run=run,
                 first=int(kl.at[first]),
                 last=int(kl.at[episode.last]),
@@ -112,7 +117,7 @@ class PolicyUpdateTooLarge(Detector):
                     quote(
                         kl,
                         sorted({max(0, first - 1), first, i, top}),
-                        f"healthy updates stay below {number(self.level)}",
+                        said("healthy updates stay below {level}", level=number(self.level)),
                     ),
                     *agree,
                 ],

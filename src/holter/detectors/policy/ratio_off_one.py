@@ -23,8 +23,9 @@ A ratio of whole sequences is a product over tokens, and far from 1 for long com
 token.
 
 ## References
-huggingface/trl issues 1031 and 1857: means of 10 to 168. Huang et al., "The N Implementation Details of RLHF with
-PPO".
+[huggingface/trl issues 1031](https://github.com/huggingface/trl/issues/1031) and
+[1857](https://github.com/huggingface/trl/issues/1857): means of 10 to 168. Huang et al., ["The N Implementation
+Details of RLHF with PPO"](https://huggingface.co/blog/the_n_implementation_details_of_rlhf_with_ppo).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from holter.detectors.statistics.company import LOG_RATIOS, agreeing
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +91,12 @@ class RatioOffOne(Detector):
             yield self.finding(
                 Severity.CRITICAL if grave else Severity.WARNING,
                 Confidence.CERTAIN if grave else Confidence.STRONG if agree else Confidence.MODERATE,
-                f"{ratio.metric} leaves 1: {number(float(ratio.values[i]))}, farthest {number(float(ratio.values[worst]))}",
+                said(
+                    "{metric} leaves 1: {value}, farthest {worst}",
+                    metric=ratio.metric,
+                    value=number(float(ratio.values[i])),
+                    worst=number(float(ratio.values[worst])),
+                ),
                 run=run,
                 first=int(ratio.at[first]),
                 last=int(ratio.at[episode.last]),

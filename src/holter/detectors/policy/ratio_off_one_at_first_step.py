@@ -18,8 +18,8 @@ and new policy exceeds `kl` nats a token, either sign.
 A first row that averages over many epochs at a learning rate that is far too high.
 
 ## References
-NovaSky-AI/SkyRL issue 1864: ppo_kl -0.20 and kl_loss 0.63 at step 1. huggingface/trl issue 454: 1.000 to 1.035 is
-fine.
+[NovaSky-AI/SkyRL issue 1864](https://github.com/NovaSky-AI/SkyRL/issues/1864): ppo_kl -0.20 and kl_loss 0.63 at step
+1. [huggingface/trl issue 454](https://github.com/huggingface/trl/issues/454): 1.000 to 1.035 is fine.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import listed, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,10 @@ class RatioOffOneAtFirstStep(Detector):
         yield self.finding(
             Severity.WARNING,
             Confidence.STRONG if len(evidence) > 1 else Confidence.MODERATE,
-            "; ".join(e.says for e in evidence) + ": the sampling policy is not the one that is updated",
+            said(
+                "{facts}: the sampling policy is not the one that is updated",
+                facts=listed((e.says for e in evidence), "; "),
+            ),
             run=run,
             first=0,
             last=0,
@@ -89,7 +93,7 @@ class RatioOffOneAtFirstStep(Detector):
                 continue
             value = float(s.values[0])
             if abs(value - centre) > limit_ and not (concept == "ratio" and self._quarter(value)):
-                yield quote(s, [0], f"{s.metric} is {number(value)} in the first row")
+                yield quote(s, [0], said("{metric} is {value} in the first row", metric=s.metric, value=number(value)))
 
     def _quarter(self, value: float) -> bool:
         """A table of statistics that stays partly zero, which is no statement about the policy."""

@@ -17,7 +17,8 @@ has no critic, and above `large` otherwise. A *mean* advantage above `large` is 
 Advantages that are not normalised by design, with rewards of that size.
 
 ## References
-Samuelson, "How Deviant Can You Be?" (1968), for the bound. NVIDIA NeMo-RL issue 4158: -2075 for eight completions.
+Samuelson, "How Deviant Can You Be?" (1968), for the bound. [NVIDIA-NeMo/RL pull request
+4158](https://github.com/NVIDIA-NeMo/RL/pull/4158): -2075 for eight completions.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import QUIET, episodes
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.hyperparameters import hyperparameter
 from holter.runs.structure import Algorithm, algorithm
 
@@ -74,8 +76,8 @@ class AdvantageTooLarge(Detector):
         until = -1
         for raised, series, episode in found:
             if raised > until:
-                said = float(bound) / self.slack if normalised else float(bound)
-                yield self._beyond(run, series, episode, said, certain=normalised)
+                most = float(bound) / self.slack if normalised else float(bound)
+                yield self._beyond(run, series, episode, most, certain=normalised)
                 until = len(run) if episode.active else int(series.at[episode.last + QUIET])
 
     def _beyond(self, run: Run, series: Series, episode: Episode, bound: float, *, certain: bool) -> Finding:
@@ -87,13 +89,19 @@ class AdvantageTooLarge(Detector):
         return self.finding(
             Severity.CRITICAL if grave else Severity.WARNING,
             Confidence.CERTAIN if certain else Confidence.MODERATE if explained else Confidence.STRONG,
-            f"{series.metric} is {number(value)}, "
-            + (f"groups allow {number(bound)} at most" if certain else f"beyond {number(bound)} nothing is plausible"),
+            said(
+                "{metric} is {value}, groups allow {bound} at most"
+                if certain
+                else "{metric} is {value}, beyond {bound} nothing is plausible",
+                metric=series.metric,
+                value=number(value),
+                bound=number(bound),
+            ),
             run=run,
             first=int(series.at[k]),
             last=int(series.at[episode.last]),
             active=episode.active,
-            evidence=[quote(series, [k], f"{number(abs(value) / bound)} times the bound"), *small],
+            evidence=[quote(series, [k], said("{times} times the bound", times=number(abs(value) / bound))), *small],
             advice=(
                 "Look at the variance in the denominator: tiny, rounded, or computed in one pass.",
                 "Give groups without spread advantage zero.",

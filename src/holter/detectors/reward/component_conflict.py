@@ -25,7 +25,8 @@ Parts that trade off by design, such as a length penalty against a correctness r
 A hard task whose format is learnt first: then the dear part follows later, and the finding is over.
 
 ## References
-open-r1 issue 255: format from .48 to .86 while accuracy goes from .16 to .06.
+[open-r1 issue 255](https://github.com/huggingface/open-r1/issues/255): format from .48 to .86 while accuracy goes
+from .16 to .06.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from holter.detectors.statistics.episodes import episodes, onset
 from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.component_weights import held_out_components
 
 if TYPE_CHECKING:
@@ -139,8 +141,14 @@ class ComponentConflict(Detector):
             finding = self.finding(
                 Severity.INFO if not episode.active else Severity.CRITICAL if severe else Severity.WARNING,
                 Confidence.STRONG if severe else Confidence.MODERATE,
-                f"{part.metric} falls from {number(before)} to {number(after)} while {risers[0].metric} and "
-                f"{progress.series.metric} rise",
+                said(
+                    "{metric} falls from {before} to {after} while {other} and {reward} rise",
+                    metric=part.metric,
+                    before=number(before),
+                    after=number(after),
+                    other=risers[0].metric,
+                    reward=progress.series.metric,
+                ),
                 run=run,
                 first=int(part.at[began]),
                 last=int(part.at[episode.last]),
@@ -148,7 +156,7 @@ class ComponentConflict(Detector):
                 onset=(int(part.at[low]), int(part.at[late])),
                 active=episode.active,
                 evidence=[
-                    quote(part, [max(began - 1, 0), k], f"{number(before - after)} below its best"),
+                    quote(part, [max(began - 1, 0), k], said("{drop} below its best", drop=number(before - after))),
                     *(
                         quote(s, np.maximum(s.upto(np.concatenate((early, now))), 0), "rose over the same rows")
                         for s in risers
@@ -167,7 +175,13 @@ class ComponentConflict(Detector):
         return self.finding(
             Severity.WARNING if active else Severity.INFO,
             Confidence.PATTERN,
-            f"{low.metric} falls from {number(low.values[0])} to {number(low.values[shown[1]])} while {high.metric} rises",
+            said(
+                "{metric} falls from {before} to {after} while {other} rises",
+                metric=low.metric,
+                before=number(low.values[0]),
+                after=number(low.values[shown[1]]),
+                other=high.metric,
+            ),
             run=run,
             first=case.first,
             last=case.last,
@@ -187,13 +201,19 @@ class ComponentConflict(Detector):
 
     def _one_alone(self, run: Run, case: Lopsided, *, watched: bool) -> Finding:
         low, high = case.low, case.high
-        stays = ", of weight 0, stays next to nothing" if watched else " is hardly ever paid"
         k, end = (int(np.searchsorted(low.at, row)) for row in (case.raised, case.last))
         shown = sorted({0, k, end})
         return self.finding(
             Severity.WARNING if case.active else Severity.INFO,
             Confidence.MODERATE,
-            f"the reward's gain is {high.metric} alone; {low.metric}{stays} ({number(low.values[k])}) and does not follow",
+            said(
+                "the reward's gain is {paid} alone; {other}, of weight 0, stays next to nothing ({level}) and does not follow"
+                if watched
+                else "the reward's gain is {paid} alone; {other} is hardly ever paid ({level}) and does not follow",
+                paid=high.metric,
+                other=low.metric,
+                level=number(low.values[k]),
+            ),
             run=run,
             first=case.first,
             last=case.last,
@@ -204,8 +224,12 @@ class ComponentConflict(Detector):
                 quote(high, np.maximum(high.upto(low.at[shown]), 0), "carries the gain"),
             ],
             advice=(
-                f"Read completions that {high.metric} pays and {low.metric} does not: a hack, or a step on the way?",
-                f"Score completions that are known to be right: {low.metric} must pay for them.",
+                said(
+                    "Read completions that {paid} pays and {other} does not: a hack, or a step on the way?",
+                    paid=high.metric,
+                    other=low.metric,
+                ),
+                said("Score completions that are known to be right: {metric} must pay for them.", metric=low.metric),
                 "Start from easier prompts, or give partial credit for the part that is never paid.",
             ),
             alternatives=(

@@ -20,7 +20,8 @@ penalty that stays at 0 while the rest is learnt, and when the component came al
 A guard that is meant to be silent, such as a penalty for something the policy never does.
 
 ## References
-open-r1 issues 235 and 256 (format that never matches).
+[open-r1 issues 235](https://github.com/huggingface/open-r1/issues/235) and
+[256](https://github.com/huggingface/open-r1/issues/256) (format that never matches).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.reward.task_reward import TASK
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
@@ -84,16 +86,21 @@ class DeadComponent(Detector):
             yield self.finding(
                 Severity.WARNING if active and suspicious else Severity.INFO,
                 Confidence.CERTAIN if silent else Confidence.STRONG if same >= self.rows else Confidence.PATTERN,
-                f"{part.metric} is exactly {number(level)} on every row"
-                if active
-                else f"{part.metric} was exactly {number(level)} on the first {same} rows",
+                said(
+                    "{metric} is exactly {level} on every row"
+                    if active
+                    else "{metric} was exactly {level} on the first {n} rows",
+                    metric=part.metric,
+                    level=number(level),
+                    n=same,
+                ),
                 run=run,
                 first=int(part.at[0]),
                 last=last,
                 raised=raised,
                 active=active,
                 evidence=[
-                    quote(part, sorted({0, same - 1}), f"the same value on {same} rows"),
+                    quote(part, sorted({0, same - 1}), said("the same value on {n} rows", n=same)),
                     *([quote(silent, [0], "its spread is zero on every row")] if silent else []),
                     *([quote(seen, [0], "the same value in evaluation")] if seen is not None else []),
                 ],

@@ -33,6 +33,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.company import company
 from holter.detectors.statistics.constancy import goes_constant
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.component_weights import held_out_components
 
 if TYPE_CHECKING:
@@ -101,8 +102,13 @@ class JudgeOutage(Detector):
             yield self.finding(
                 Severity.INFO if not active else Severity.CRITICAL if whole else Severity.WARNING,
                 Confidence.CERTAIN if whole else Confidence.STRONG,
-                f"{x.metric} is exactly {number(float(x.values[stretch.first]))} on every row"
-                + (" since, it varied before" if active else " for a while, it varied before and after"),
+                said(
+                    "{metric} is exactly {value} on every row since, it varied before"
+                    if active
+                    else "{metric} is exactly {value} on every row for a while, it varied before and after",
+                    metric=x.metric,
+                    value=number(float(x.values[stretch.first])),
+                ),
                 run=run,
                 first=first,
                 last=last,
@@ -113,7 +119,10 @@ class JudgeOutage(Detector):
                     quote(
                         x,
                         range(max(0, stretch.first - 3), stretch.raised + 1),
-                        f"{number(abs(stretch.jump))} standard deviations of its noise away from the level before",
+                        said(
+                            "{jump} standard deviations of its noise away from the level before",
+                            jump=number(abs(stretch.jump)),
+                        ),
                     ),
                     *(
                         quote(s, [t.first, t.raised], "constant as well")
@@ -125,12 +134,9 @@ class JudgeOutage(Detector):
                 alternatives=[
                     Alternative(
                         says="one update destroyed the policy, and every completion is the same",
-                        check="read completions from the onset; "
-                        + (
-                            "KL, entropy or length moved there too"
-                            if company(run, first - 1, raised)
-                            else "nothing else moved there, which speaks against it"
-                        ),
+                        check="read completions from the onset; KL, entropy or length moved there too"
+                        if company(run, first - 1, raised)
+                        else "read completions from the onset; nothing else moved there, which speaks against it",
                     )
                 ],
             )

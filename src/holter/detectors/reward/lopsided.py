@@ -81,9 +81,10 @@ def falls_in_few_rows(run: Run, parts: list[Series], total: Series) -> Lopsided 
 
 
 def _falls(run: Run, low: Series, high: Series, total: Series) -> Iterator[Lopsided]:
-    x, y, t = low.values, on_rows(high, low.at), on_rows(total, low.at)
-    shares = _shares(x) & _shares(y)
-    for k in range(1, min(len(x), FEW)):
+    x, rows = low.values, low.at[:FEW]
+    y, t = on_rows(high, rows), on_rows(total, rows)
+    shares = _shares(x[:FEW]) & _shares(y)
+    for k in range(1, len(rows)):
         if not (shares[k] and y[k] > y[0] and t[k] > t[0] and x[k] <= (1 - HALF) * x[0]):
             continue
         steady = k >= 3 and bool((np.diff(x[: k + 1]) < 0).all() and (np.diff(y[: k + 1]) > 0).all())

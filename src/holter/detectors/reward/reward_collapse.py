@@ -40,6 +40,7 @@ from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import running_max, trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,8 +123,14 @@ class RewardCollapse(Detector):
             yield self.finding(
                 severity if episode.active else Severity.INFO,
                 Confidence.STRONG if others else Confidence.MODERATE,
-                f"{reward.metric} falls from {number(top)} at its best to {number(now)}"
-                + ("" if episode.active else "; it came back"),
+                said(
+                    "{metric} falls from {best} at its best to {now}"
+                    if episode.active
+                    else "{metric} falls from {best} at its best to {now}; it came back",
+                    metric=reward.metric,
+                    best=number(top),
+                    now=number(now),
+                ),
                 run=run,
                 first=first,
                 last=int(reward.at[episode.last]),
@@ -134,7 +141,11 @@ class RewardCollapse(Detector):
                     quote(
                         reward,
                         sorted({max(began - 1, 0), episode.raised, episode.last}),
-                        f"{number(top - now)} below its best mean of three; it had begun at {number(start)}",
+                        said(
+                            "{drop} below its best mean of three; it had begun at {start}",
+                            drop=number(top - now),
+                            start=number(start),
+                        ),
                     ),
                     *others,
                 ],

@@ -37,6 +37,7 @@ from holter.detectors.statistics.episodes import episodes, onset, persist
 from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,15 +98,24 @@ class RewardDecline(Detector):
             yield self.finding(
                 Severity.WARNING if episode.active else Severity.INFO,
                 Confidence.STRONG if others else Confidence.MODERATE,
-                f"{reward.metric} drifts below where it began: {number(start)} over the first ten values, {number(now)} now"
-                + ("" if episode.active else "; it recovered"),
+                said(
+                    "{metric} drifts below where it began: {start} over the first ten values, {now} now"
+                    if episode.active
+                    else "{metric} drifts below where it began: {start} over the first ten values, {now} now; it recovered",
+                    metric=reward.metric,
+                    start=number(start),
+                    now=number(now),
+                ),
                 run=run,
                 first=int(reward.at[began]),
                 last=int(reward.at[episode.last]),
                 raised=raised,
                 onset=(int(reward.at[low]), int(reward.at[late])),
                 active=episode.active,
-                evidence=[quote(reward, [0, k], f"{number(start - now)} lower, in means of ten values"), *others],
+                evidence=[
+                    quote(reward, [0, k], said("{drop} lower, in means of ten values", drop=number(start - now))),
+                    *others,
+                ],
                 advice=ADVICE,
                 alternatives=ALTERNATIVES,
             )

@@ -5,8 +5,9 @@ A plateau keeps its noise: new prompts and new samples give a new mean at every 
 completion is the same, or the reward does not look at the completion. Nothing can be learnt from either.
 
 ## When it fires
-- The mean moves, over `window` rows, less than the mean of `samples` samples with the logged spread would. Where no spread is
-  logged, the smallest value loss v stands in for it: returns then spread by about sqrt(2 v).
+- The mean moves, over the first `window` rows or twice as many later ones, less than the mean of `samples` samples with the
+  logged spread would. Where no spread is logged, the smallest value loss v stands in for it: returns then spread by about
+  sqrt(2 v).
 - Or the noise of the mean fell below `quiet` of what it was, at a level below the best. At its best it is `reward-saturated`.
 - Or it is exactly the same number from the first row on, and not zero (`zero-reward`).
 
@@ -20,7 +21,8 @@ The same few prompts with greedy decoding at every step; a log that prints the r
 exactly zero with a fixed seed.
 
 ## References
-Standard error of a mean. DeepSpeedExamples issue 586: rewards of 0.2056 to 0.2065 with losses that vary by 0.4.
+Standard error of a mean. [DeepSpeedExamples issue 586](https://github.com/deepspeedai/DeepSpeedExamples/issues/586):
+rewards of 0.2056 to 0.2065 with losses that vary by 0.4.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from holter.detectors.statistics.drawdown import lagged, spread_or_less
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import running_max, trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,20 +88,26 @@ class RewardFrozen(Detector):
         if len(x) < self.window:
             return
         constant = equal_run(x) == np.arange(1, len(x) + 1)
-        still = moves_less_than_noise(x, self._spread(run, reward), self.samples, self.window)
+        still = self._still(x, self._spread(run, reward))
         lost = self._noise_is_gone(x)
         from_start = constant & (x != 0.0) & (np.arange(len(x)) >= self.same - 1)
         for episode in episodes(from_start | still | lost, quiet=self.window):
             k = episode.raised
             if from_start[k]:
-                first, says = 0, f"exactly {number(float(x[k]))} since the first row"
+                first, says = 0, said("exactly {value} since the first row", value=number(float(x[k])))
             else:
-                first = max(0, k - self.window + 1)
-                says = "moves less than a mean of fresh samples could" if still[k] else "its noise is gone"
+                rows = 2 * self.window if still[k] and k >= 2 * self.window - 1 else self.window
+                first = max(0, k - rows + 1)
+                says = said("moves less than a mean of fresh samples could" if still[k] else "its noise is gone")
             yield self.finding(
                 Severity.WARNING if episode.active else Severity.INFO,
                 Confidence.CERTAIN if from_start[k] else Confidence.STRONG if still[k] else Confidence.MODERATE,
-                f"{reward.metric} stands still at {number(float(x[k]))}: {says}",
+                said(
+                    "{metric} stands still at {value}: {how}",
+                    metric=reward.metric,
+                    value=number(float(x[k])),
+                    how=says,
+                ),
                 run=run,
                 first=int(reward.at[first]),
                 last=int(reward.at[episode.last]),
@@ -108,6 +117,16 @@ class RewardFrozen(Detector):
                 advice=ADVICE,
                 alternatives=ALTERNATIVES,
             )
+
+    def _still(self, x: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Where the mean moves less than sampling alone would make it. Shape ``(n,)``.
+
+        Few values may lie close together by chance, and every row is another chance for it; so few are asked of the first rows
+        only, from which on it must hold, and twice as many later.
+        """
+        first = moves_less_than_noise(x, spread, self.samples, self.window)
+        first[self.window - 1 :] = np.logical_and.accumulate(first[self.window - 1 :])
+        return first | moves_less_than_noise(x, spread, self.samples, 2 * self.window)
 
     def _spread(self, run: Run, reward: Series) -> NDArray[np.float64]:
         """Spread of single rewards at the reward's rows; NaN where nothing tells it. Shape ``(n,)``."""

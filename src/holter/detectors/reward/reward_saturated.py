@@ -17,7 +17,8 @@ reaching the ceiling is success or hacking is for a held-out score to say.
 A batch of easy prompts by chance; a spread that is logged per group and is zero because groups are small.
 
 ## References
-Yu et al., "DAPO" (2025): dynamic sampling of prompts that still tell completions apart.
+Yu et al., ["DAPO"](https://arxiv.org/abs/2503.14476) (2025): dynamic sampling of prompts that still tell completions
+apart.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
 from holter.findings.finding import Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,8 +95,11 @@ class RewardSaturated(Detector):
                 yield self.finding(
                     Severity.INFO,
                     Confidence.STRONG,
-                    f"{reward.metric} stands at its highest level, {number(float(level[k]))}, and completions are "
-                    "no longer told apart",
+                    said(
+                        "{metric} stands at its highest level, {level}, and completions are no longer told apart",
+                        metric=reward.metric,
+                        level=number(float(level[k])),
+                    ),
                     run=run,
                     first=int(reward.at[max(0, k - self.rows + 1)]),
                     last=int(reward.at[episode.last]),
@@ -102,7 +107,7 @@ class RewardSaturated(Detector):
                     active=episode.active,
                     evidence=[
                         quote(reward, [max(0, k - self.rows + 1), k], "the highest level so far"),
-                        quote(series, [j], f"median of five rows: {number(float(usual[j]))}"),
+                        quote(series, [j], said("median of five rows: {median}", median=number(float(usual[j])))),
                     ],
                     advice=(
                         "Stop here, or go on with harder prompts or a finer reward.",

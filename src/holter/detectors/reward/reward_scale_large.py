@@ -30,6 +30,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,13 +85,17 @@ class RewardScaleLarge(Detector):
         return self.finding(
             severity if active else Severity.INFO,
             Confidence.CERTAIN,
-            f"{series.metric} is of size {number(usual)}, rewards of order 1 are expected",
+            said(
+                "{metric} is of size {size}, rewards of order 1 are expected",
+                metric=series.metric,
+                size=number(usual),
+            ),
             run=run,
             first=int(series.at[first]),
             last=int(series.at[found[-1].last]),
             raised=int(series.at[k]),
             active=active,
-            evidence=[quote(series, sorted({first, k}), f"median magnitude over {self.rows} rows")],
+            evidence=[quote(series, sorted({first, k}), said("median magnitude over {n} rows", n=self.rows))],
             advice=(
                 "Normalise or whiten rewards, or divide them by a constant.",
                 "Look at value loss and gradient norm: they grow with the square and with the scale.",

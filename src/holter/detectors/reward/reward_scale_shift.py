@@ -5,9 +5,10 @@ The reward was rescaled: another reward model, another normalisation, another we
 critic, a KL penalty or a fixed learning rate do not: the value loss jumps with the square of the factor.
 
 ## When it fires
-Within `rows` rows the level of the spread of rewards (or, without one, the square root of the value loss) changes by a factor
-of `factor` or more, the level of the reward jumps at the same row by more than `z` standard deviations of its noise, and the two
-factors agree within `agree`. Learning changes both too, but not in one row.
+The level of the spread of rewards (or, without one, the square root of the value loss) changes by a factor of `factor` or more,
+the level of the reward jumps at the same row by more than `z` standard deviations of its noise, and the two factors agree within
+`agree`. Half of both changes must come in one row, of a growth in two, because a row may be a mean over steps of both sides.
+Learning changes both too, but not so fast; a reward that collapses takes its spread along, and often over some rows.
 
 ## What to do
 - Compare reward function, its weights and its normalisation on both sides of the row.
@@ -32,6 +33,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.drawdown import lagged, spread_or_less
 from holter.detectors.statistics.episodes import episodes
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +63,7 @@ class RewardScaleShift(Detector):
 
     factor: float = limit(2.5, unit="x", help="needs a larger jump of the spread", low=1.2)
     z: float = limit(5.0, unit="standard deviations", help="needs a larger jump of the reward", low=2.0)
-    agree: float = limit(2.0, unit="x", help="lets the two factors differ more", low=1.1)
+    agree: float = limit(1.6, unit="x", help="lets the two factors differ more", low=1.1)
 
     def check(self, run: Run) -> Iterator[Finding]:
         """One row against the rows around it."""
@@ -98,8 +100,8 @@ class RewardScaleShift(Detector):
         before_s, after_s = np.median(windows_s[:, :BEFORE], axis=1), np.median(windows_s[:, BEFORE:], axis=1)
         before_x, after_x = np.median(windows_x[:, :BEFORE], axis=1), np.median(windows_x[:, BEFORE:], axis=1)
         noise = lagged(spread_or_less(x)[0], AFTER)[BEFORE + AFTER - 1 :]
-        apart_s = np.abs(windows_s[:, BEFORE] - windows_s[:, BEFORE - 1])
-        apart_x = np.abs(windows_x[:, BEFORE] - windows_x[:, BEFORE - 1])
+        grows = after_s > before_s
+        apart_s, apart_x = _apart(windows_s, grows), _apart(windows_x, grows)
         scale = np.abs(after_s - before_s)
         with np.errstate(all="ignore"):
             level = np.abs(np.log(np.abs(after_x) / np.abs(before_x)))
@@ -112,12 +114,18 @@ class RewardScaleShift(Detector):
         for episode in episodes(flags, quiet=AFTER):
             k = episode.raised
             first = k - AFTER + 1
+            if first + 1 < n and abs(np.log(s[first + 1] / s[first])) > abs(np.log(s[first] / s[first - 1])):
+                first += 1  # a growth was seen over two rows, and most of it came in the second
             times = float(np.exp(np.median(np.log(s[first : k + 1])) - np.median(np.log(s[first - BEFORE : first]))))
             a, b = int(at[0][first]), int(at[1][first])
             yield self.finding(
                 Severity.WARNING,
                 Confidence.STRONG,
-                f"{reward.metric} and its spread change by a factor of {number(times)} in one row",
+                said(
+                    "{metric} and its spread change by a factor of {factor} in one row",
+                    metric=reward.metric,
+                    factor=number(times),
+                ),
                 run=run,
                 first=int(reward.at[a]),
                 last=int(reward.at[int(at[0][episode.last])]),
@@ -137,3 +145,12 @@ class RewardScaleShift(Detector):
                     Alternative(says="another data set begins there", check="see whether prompt length steps as well"),
                 ),
             )
+
+
+def _apart(windows: NDArray[np.float64], twice: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Change from the last value before to the first after, or to the second where `twice` and farther. Shape ``(k,)``."""
+    once = np.abs(windows[:, BEFORE] - windows[:, BEFORE - 1])
+    out: NDArray[np.float64] = np.fmax(
+        once, np.where(twice, np.abs(windows[:, BEFORE + 1] - windows[:, BEFORE - 1]), 0.0)
+    )
+    return out

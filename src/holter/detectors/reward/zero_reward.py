@@ -30,6 +30,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, quote
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,9 +74,15 @@ class ZeroReward(Detector):
         yield self.finding(
             Severity.CRITICAL if active and proof else Severity.WARNING if active else Severity.INFO,
             Confidence.CERTAIN if proof else Confidence.STRONG,
-            f"{reward.metric} is exactly 0 on {'all ' + str(zeros) + ' rows' if zeros > 1 else 'the only row'}"
-            if active
-            else f"{reward.metric} was exactly 0 on the first {zeros} rows",
+            said(
+                "{metric} was exactly 0 on the first {n} rows"
+                if not active
+                else "{metric} is exactly 0 on all {n} rows"
+                if zeros > 1
+                else "{metric} is exactly 0 on the only row",
+                metric=reward.metric,
+                n=zeros,
+            ),
             run=run,
             first=int(reward.at[0]),
             last=last,
@@ -104,7 +111,7 @@ class ZeroReward(Detector):
             series = series.finite()
             upto = series.where(series.at <= last)
             if len(upto) and not upto.values.any():
-                out.append(quote(upto, [len(upto) - 1], f"{upto.metric} is 0 as well"))
+                out.append(quote(upto, [len(upto) - 1], said("{metric} is 0 as well", metric=upto.metric)))
         return out
 
     def _spread_elsewhere(self, run: Run, last: int) -> bool:

@@ -25,7 +25,9 @@ make the ratio equal to the probability mass that survives. Staleness by design 
 
 ## References
 volcengine/verl FAQ (probability difference below 0.005 is normal, above 0.01 is a precision problem) and its rollout
-correction limits; NVIDIA-NeMo/RL issue 1801 (mean exp|difference| above 1.05); huggingface/trl issues 4772 and 6789.
+correction limits; [NVIDIA-NeMo/RL issue 1801](https://github.com/NVIDIA-NeMo/RL/issues/1801) (mean exp|difference|
+above 1.05); [huggingface/trl issues 4772](https://github.com/huggingface/trl/issues/4772) and
+[6789](https://github.com/huggingface/trl/issues/6789).
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from holter.detectors.statistics.company import reward_falls
 from holter.detectors.statistics.episodes import Episode, episodes
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,12 +132,16 @@ class SamplerMismatch(Detector):
         head, at = mine[0]
         first = self._began(head, int(at[0]))
         falls = reward_falls(run, max(int(head.at[first]) - 1, 0), episode.last)
-        shape = self._shape(head, first)
         grave = len(mine) > 1 and falls is not None
         return self.finding(
             Severity.CRITICAL if grave else Severity.WARNING if episode.active or len(mine) > 1 else Severity.INFO,
             Confidence.STRONG if len(mine) > 1 else Confidence.MODERATE,
-            f"{head.metric} is {number(float(head.values[at[0]]))}, {shape}: sampler and trainer disagree",
+            said(
+                "{metric} is {value}, {shape}: sampler and trainer disagree",
+                metric=head.metric,
+                value=number(float(head.values[at[0]])),
+                shape=self._shape(head, first),
+            ),
             run=run,
             first=int(head.at[first]),
             last=episode.last,
@@ -143,7 +150,9 @@ class SamplerMismatch(Detector):
             evidence=[
                 *(
                     quote(
-                        s, sorted({max(0, int(i[0]) - 5), int(i[0]), int(i[-1])}), f"{s.metric} goes beyond its limit"
+                        s,
+                        sorted({max(0, int(i[0]) - 5), int(i[0]), int(i[-1])}),
+                        said("{metric} goes beyond its limit", metric=s.metric),
                     )
                     for s, i in mine[:4]
                 ),
@@ -170,7 +179,8 @@ class SamplerMismatch(Detector):
     def _shape(self, s: Series, i: int) -> str:
         """How it came about, which tells implementation from drift from synchronisation."""
         if i <= 2:
-            return "from the first row on"
+            return said("from the first row on")
         before = s.values[max(0, i - 10) : max(1, i - 2)]
         calm = abs(float(np.median(before)))
-        return "from one row on" if abs(float(s.values[i])) > 3 * max(calm, 1e-12) else "grown to it"
+        sudden = abs(float(s.values[i])) > 3 * max(calm, 1e-12)
+        return said("from one row on") if sudden else said("grown to it")

@@ -92,24 +92,24 @@ def agreement(run: Run) -> Agreement | None:
 def _sources(run: Run) -> Iterator[Source]:
     if (share := run.get("zero_std_groups")) is not None:
         known = share.finite()
-        yield Source(known, known.values, True, "share of groups with equal rewards")
+        yield Source(known, known.values, exact=True, says="share of groups with equal rewards")
     if (mixed := run.get("groups_mixed")) is not None:
         known = mixed.finite()
-        yield Source(known, 1.0 - known.values, True, "share of groups with different rewards")
+        yield Source(known, 1.0 - known.values, exact=True, says="share of groups with different rewards")
     solved, failed = run.get("groups_solved"), run.get("groups_failed")
     if solved is not None and failed is not None:
         known = failed.finite()
         both = known.values + on_rows(solved, known.at)
-        yield Source(known, both, True, "share of groups with every answer wrong")
+        yield Source(known, both, exact=True, says="share of groups with every answer wrong")
     for concept in ("reward_group_spread", "reward_spread"):
         if (spread := run.get(concept)) is not None:
             known = spread.finite()
-            yield Source(known, (known.values == 0).astype(np.float64), False, "spread of the rewards")
+            yield Source(known, (known.values == 0).astype(np.float64), exact=False, says="spread of the rewards")
     high, low = run.get("reward_max"), run.get("reward_min")
     if high is not None and low is not None:
         known = high.finite()
         equal = known.values == on_rows(low, known.at)
-        yield Source(known, equal.astype(np.float64), False, "largest reward, equal to the smallest")
+        yield Source(known, equal.astype(np.float64), exact=False, says="largest reward, equal to the smallest")
 
 
 def binary_success(run: Run, at: NDArray[np.int64]) -> NDArray[np.float64]:

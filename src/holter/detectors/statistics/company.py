@@ -15,6 +15,7 @@ import numpy as np
 
 from holter.detectors.base import number, quote
 from holter.detectors.statistics.progress import RISES, Progress
+from holter.language import said
 from holter.runs.run import Split
 from holter.signals.base import Unit
 
@@ -114,9 +115,13 @@ def held_out_falls(run: Run, since: int, now: int) -> Evidence | None:
         drop = float(s.values[best] - np.median(s.values[max(split, end - AFTER) : end]))
         noise = float(np.median(np.abs(np.diff(s.values[:split])))) if split >= 4 else 0.0
         if drop > max(3 * noise, 0.1 * abs(float(s.values[best])), 1e-9):
-            return quote(
-                s, [best, end - 1], f"{s.metric} is {number(drop)} below its best, {number(float(s.values[best]))}"
+            says = said(
+                "{metric} is {drop} below its best, {best}",
+                metric=s.metric,
+                drop=number(drop),
+                best=number(float(s.values[best])),
             )
+            return quote(s, [best, end - 1], says)
     return None
 
 
@@ -134,7 +139,12 @@ def _reward(run: Run, since: int, now: int, *, z: float, share: float) -> Eviden
     least = share * progress.matters(run, since)
     if (change > least and beyond > z) if up else (-change > least and beyond < z):
         old = float(moved.before)
-        says = f"{x.metric} {'rises' if up else 'falls'} from about {number(old)} to {number(old + change)}"
+        says = said(
+            "{metric} rises from about {before} to {now}" if up else "{metric} falls from about {before} to {now}",
+            metric=x.metric,
+            before=number(old),
+            now=number(old + change),
+        )
         return quote(x, [split - 1, end - 1], says)
     return None
 
@@ -152,8 +162,13 @@ def _moved(run: Run, move: Move, since: int, now: int) -> Iterator[Evidence]:
     old, new = float(np.median(before)), float(np.median(after))
     if not _far(series, move, before, old, new):
         return
-    verb = "rose" if new > old else "fell"
-    yield quote(series, [split - 1, end - 1], f"{series.metric} {verb} from about {number(old)} to {number(new)}")
+    says = said(
+        "{metric} rose from about {before} to {now}" if new > old else "{metric} fell from about {before} to {now}",
+        metric=series.metric,
+        before=number(old),
+        now=number(new),
+    )
+    yield quote(series, [split - 1, end - 1], says)
 
 
 def _far(series: Series, move: Move, before: np.ndarray, old: float, new: float) -> bool:

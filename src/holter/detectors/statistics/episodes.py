@@ -106,6 +106,32 @@ def onset(x: NDArray[np.float64], raised: int, window: int = 60) -> tuple[int, i
     return best, low, high
 
 
+def leap(x: NDArray[np.float64], raised: int, *, past: int = 10, recent: int = 5, z: float = 4.0) -> int | None:
+    """Position of a jump that was noticed at once: the one step that makes most of the way from a level to another.
+
+    `onset` weighs all that came before, and a series that had climbed to its level from nothing has a larger break there than
+    two values after a jump make.
+
+    Args:
+        x: Finite values in step order. Shape ``(n,)``.
+        raised: Position at which it was noticed.
+        past: Values before the step that make the level.
+        recent: How many of the newest values may be the step.
+        z: Standard deviations of those values that the step must exceed.
+
+    Returns:
+        None where no step is most of the way.
+    """
+    for i in range(max(raised - recent + 1, past), raised + 1):
+        before = x[i - past : i]
+        level = float(np.median(before))
+        way = float(np.median(x[i : raised + 1])) - level
+        spread = 1.4826 * float(np.median(np.abs(before - level)))
+        if abs(way) > z * spread and (x[i] - x[i - 1]) / way > 0.6:
+            return i
+    return None
+
+
 NEARLY = 4.0
 """Difference of the criterion up to which a position counts as nearly as good: positive, but not strong evidence."""
 

@@ -32,6 +32,9 @@ SETTLED = 20
 LATELY = 10
 """Values that make a level of the reward."""
 
+COUNTED = 5
+"""Differences of a count of completions that tell how many there are in a row."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Since:
@@ -159,15 +162,31 @@ class Progress:
         return np.maximum(self.series.upto(rows), 0)
 
 
-def rises(reward: Series | None, at: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether the reward had a rising trend when each of the rows `at` was logged. Shape ``(len(at),)``.
+def samples_a_row(run: Run) -> float | None:
+    """Completions behind each logged mean, where the log counts them; None where it does not."""
+    episodes = run.series.get("episode")
+    counted = np.diff(episodes.finite().values) if episodes is not None else np.empty(0)
+    counted = counted[counted > 0]
+    return float(np.median(counted)) if len(counted) >= COUNTED else None
+
+
+def rises(reward: Series | None, at: NDArray[np.int64], window: int = 40) -> NDArray[np.bool_]:
+    """Whether the reward had a rising trend over `window` values when each of the rows `at` was logged. Shape ``(len(at),)``.
 
     False where there is no reward or too little of it.
     """
     if reward is None:
         return np.zeros(len(at), bool)
     known = reward.finite()
-    return _looked_up(trend_z(known.values) > RISES, known, at)
+    return _looked_up(trend_z(known.values, window) > RISES, known, at)
+
+
+def falls(reward: Series | None, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the reward had a falling trend when each of the rows `at` was logged; as `rises` is. Shape ``(len(at),)``."""
+    if reward is None:
+        return np.zeros(len(at), bool)
+    known = reward.finite()
+    return _looked_up(trend_z(known.values) < -RISES, known, at)
 
 
 def near_best(reward: Series | None, at: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -30,6 +30,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
@@ -67,17 +68,22 @@ class StalledRun(Detector):
         usual = trailing_median(gaps, self.window, lag=1, least=5)
         with np.errstate(all="ignore"):
             long = (gaps > self.factor * usual) & (gaps > self.least) & (usual > 0)
-        said = 0
+        named = 0
         for i in np.flatnonzero(long).tolist():
             rows = (int(time.at[i]), int(time.at[i + 1]))
-            if said == MOST or self._explained(run, *rows):
+            if named == MOST or self._explained(run, *rows):
                 continue
-            said += 1
+            named += 1
             newest = i == len(gaps) - 1
             yield self.finding(
                 Severity.WARNING if newest else Severity.INFO,
                 Confidence.MODERATE,
-                f"{number(gaps[i] / 60)} minutes between two rows, {number(usual[i] / 60)} before ({time.metric})",
+                said(
+                    "{gap} minutes between two rows, {usual} before ({metric})",
+                    gap=number(gaps[i] / 60),
+                    usual=number(usual[i] / 60),
+                    metric=time.metric,
+                ),
                 run=run,
                 first=rows[0],
                 last=rows[1],

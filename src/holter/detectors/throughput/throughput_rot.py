@@ -36,6 +36,7 @@ from holter.detectors.statistics.episodes import episodes, onset, unexcused
 from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
@@ -122,16 +123,23 @@ class ThroughputRot(Detector):
             quote(
                 series,
                 sorted({max(first - 1, 0), i, episode.last}),
-                f"{number(before)} before, {number(now)} at the end",
+                said("{before} before, {now} at the end", before=number(before), now=number(now)),
             )
         ]
         part = _grown_most(run, int(series.at[max(first - 1, 0)]), int(series.at[episode.last]))
         if part is not None:
-            evidence.append(quote(part[0], part[1], f"{part[0].signal.phrase} grew most"))
+            evidence.append(quote(part[0], part[1], said("{signal} grew most", signal=part[0].signal.phrase)))
         return self.finding(
             Severity.WARNING if slower >= self.severe and episode.active else Severity.INFO,
             Confidence.MODERATE,
-            f"{series.metric} goes from {number(before)} to {number(now)} {series.unit}: {number(slower)} times slower",
+            said(
+                "{metric} goes from {before} to {now} {unit}: {times} times slower",
+                metric=series.metric,
+                before=number(before),
+                now=number(now),
+                unit=series.unit,
+                times=number(slower),
+            ),
             run=run,
             first=int(series.at[first]),
             last=int(series.at[episode.last]),

@@ -21,8 +21,8 @@ every completion the same way.
 The first rows of a run. A reward that is nearly constant: then there is no variance to explain, and the number is noise.
 
 ## References
-Schulman, "The Nuts and Bolts of Deep RL Research" (2016): explained variance. Yuan et al., "What's Behind PPO's Collapse in
-Long-CoT?" (2025): bias of value initialisation.
+Schulman, "The Nuts and Bolts of Deep RL Research" (2016): explained variance. Yuan et al., ["What's Behind PPO's
+Collapse in Long-CoT?"](https://arxiv.org/abs/2503.01491) (2025): bias of value initialisation.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
 from holter.detectors.value.return_size import mean_square_return
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,8 +103,12 @@ class CriticUseless(Detector):
             yield self.finding(
                 Severity.WARNING if episode.active else Severity.INFO,
                 Confidence.MODERATE,
-                f"{explained.metric} is {number(float(usual[k]))} in the median of {self.rows} rows: "
-                "the critic predicts no better than the mean",
+                said(
+                    "{metric} is {value} in the median of {n} rows: the critic predicts no better than the mean",
+                    metric=explained.metric,
+                    value=number(float(usual[k])),
+                    n=self.rows,
+                ),
                 run=run,
                 first=int(explained.at[first]),
                 last=int(explained.at[episode.last]),
@@ -135,8 +140,13 @@ class CriticUseless(Detector):
         return self.finding(
             Severity.WARNING if sure and active else Severity.INFO,
             Confidence.MODERATE if sure else Confidence.PATTERN,
-            f"{value.metric} is {number(float(value.values[k]))} while {against.metric} is "
-            f"{number(float(against.values[j]))}: the critic is biased",
+            said(
+                "{metric} is {value} while {returns} is {level}: the critic is biased",
+                metric=value.metric,
+                value=number(float(value.values[k])),
+                returns=against.metric,
+                level=number(float(against.values[j])),
+            ),
             run=run,
             first=int(value.at[k]),
             last=int(value.at[last]),
@@ -186,8 +196,12 @@ class CriticUseless(Detector):
             yield self.finding(
                 Severity.WARNING if episode.active else Severity.INFO,
                 Confidence.MODERATE,
-                f"{loss.metric} stays at {number(float(usual[k]))}, above what predicting zero would give "
-                f"({number(float(zero[k]))})",
+                said(
+                    "{metric} stays at {value}, above what predicting zero would give ({zero})",
+                    metric=loss.metric,
+                    value=number(float(usual[k])),
+                    zero=number(float(zero[k])),
+                ),
                 run=run,
                 first=int(loss.at[0]),
                 last=int(loss.at[episode.last]),
@@ -195,7 +209,13 @@ class CriticUseless(Detector):
                 active=episode.active,
                 evidence=[
                     quote(
-                        loss, [0, k], f"began at about {number(began)}, median of 20 rows now {number(float(usual[k]))}"
+                        loss,
+                        [0, k],
+                        said(
+                            "began at about {began}, median of 20 rows now {now}",
+                            began=number(began),
+                            now=number(float(usual[k])),
+                        ),
                     ),
                     quote(reward, [int(reward.upto(loss.at[k : k + 1])[0])], "rewards, for their size"),
                 ],

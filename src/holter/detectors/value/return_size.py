@@ -8,6 +8,7 @@ import numpy as np
 
 from holter.detectors.statistics.alignment import newest_on_rows
 from holter.detectors.statistics.drawdown import spread_or_less
+from holter.detectors.statistics.progress import samples_a_row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,8 +22,8 @@ def mean_square_return(run: Run, at: NDArray[np.int64], batch: float) -> NDArray
     Args:
         run: The run.
         at: Row positions.
-        batch: Samples assumed behind every mean, where the spread of rewards is not logged: the noise of a mean of that many
-            samples tells the spread of single ones.
+        batch: Samples assumed behind every mean, where neither the spread of rewards nor a count of completions is logged: the
+            noise of a mean of that many samples tells the spread of single ones.
 
     Returns:
         Shape of `at`, in units of the reward squared; NaN where no reward was logged yet.
@@ -37,7 +38,9 @@ def mean_square_return(run: Run, at: NDArray[np.int64], batch: float) -> NDArray
         size = size + np.abs(np.nan_to_num(newest_on_rows(penalty.finite(), reward.at)))
     spread = run.get("reward_spread")
     wide = newest_on_rows(spread.finite(), reward.at) if spread is not None else np.full(len(size), np.nan)
-    wide = np.where(np.isfinite(wide), wide, np.sqrt(batch) * np.nan_to_num(spread_or_less(reward.values)[0]))
+    sd, rho = spread_or_less(reward.values)
+    fresh = np.nan_to_num(sd) * np.sqrt((1 + rho) / (1 - rho))  # what smoothing took of the noise
+    wide = np.where(np.isfinite(wide), wide, np.sqrt(samples_a_row(run) or batch) * fresh)
     square = np.maximum.accumulate(size) ** 2 + np.maximum.accumulate(wide) ** 2
     i = reward.upto(at)
     return np.where(i >= 0, square[np.maximum(i, 0)], np.nan)

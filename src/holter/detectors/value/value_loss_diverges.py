@@ -8,7 +8,7 @@ next. It is also the first sign of a reward whose scale was changed.
 The median of the newest values is `lag` times that of the values before and a new extreme, or lies `z` robust standard
 deviations and `ratio` times above the line through log values before. Value loss is a squared error in units of the return:
 where the spread of rewards or returns grew by the same factor squared, or the reward itself rises and the growth stays below
-`fast`, growth is expected, and it is information.
+`fast` and below what that rise can add, growth is expected, and it is information.
 A loss above `least` and `beyond` times the mean square of returns, on `rows` rows, needs no past: answering 0 everywhere would be
 closer. That stays a warning after it is over, when it lasted twice as long: the policy was trained on such advantages meanwhile.
 With 5 to 20 values it reports a pattern: two values in a row above everything before and `bend` times the median, and another
@@ -23,8 +23,8 @@ signal that moved (KL, policy loss, length, entropy).
 Rewards that are still rising fast: each new level surprises the critic, and the loss comes back.
 
 ## References
-Yuan et al., "What's Behind PPO's Collapse in Long-CoT?" (2025). Schulman et al., "Proximal Policy Optimization
-Algorithms" (2017).
+Yuan et al., ["What's Behind PPO's Collapse in Long-CoT?"](https://arxiv.org/abs/2503.01491) (2025). Schulman et al.,
+["Proximal Policy Optimization Algorithms"](https://arxiv.org/abs/1707.06347) (2017).
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ from holter.detectors.statistics.breaks import breaks_trend, leaves_level
 from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.episodes import episodes, onset, persist, unexcused
 from holter.detectors.statistics.hold import hold
-from holter.detectors.statistics.progress import rises
+from holter.detectors.statistics.progress import Progress, rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
 from holter.detectors.value.return_size import mean_square_return
 from holter.findings.finding import Alternative, Confidence, Severity
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,8 +135,15 @@ class ValueLossDiverges(Detector):
             yield self.finding(
                 Severity.WARNING if episode.active or lasted >= 2 * self.rows else Severity.INFO,
                 Confidence.STRONG,
-                f"{loss.metric} is {number(float(loss.values[worst]))}, and returns are of size "
-                f"{number(float(np.sqrt(square[worst])))}" + ("" if episode.active else f"; it lasted {lasted} rows"),
+                said(
+                    "{metric} is {worst}, and returns are of size {size}"
+                    if episode.active
+                    else "{metric} is {worst}, and returns are of size {size}; it lasted {n} rows",
+                    metric=loss.metric,
+                    worst=number(float(loss.values[worst])),
+                    size=number(float(np.sqrt(square[worst]))),
+                    n=lasted,
+                ),
                 run=run,
                 first=int(loss.at[first]),
                 last=int(loss.at[episode.last]),
@@ -159,18 +167,23 @@ class ValueLossDiverges(Detector):
         since = max(began, k - 4)
         worst = np.maximum.accumulate(trailing_median(loss.values[since : episode.last + 1], 5, least=1))
         rows = loss.at[k : episode.last + 1]
-        expected, benign = self._explained(run, first, rows, worst[k - since :] / max(before, 1e-12))
+        expected, benign = self._explained(run, first, rows, worst[k - since :], max(before, 1e-12))
         excused = ~held
         excused[k : episode.last + 1] |= expected
         bare = unexcused(episode, excused)
         raised = int(loss.at[k if bare is None else bare])
         others = company(run, max(first - 1, 0), raised, leave_out=("value_loss",))
+        title = said(
+            "{metric} grows from about {before} to {now}", metric=loss.metric, before=number(before), now=number(now)
+        )
+        if benign:
+            title = said("{title}, and so do the rewards it has to predict", title=title)
+        if not episode.active:
+            title = said("{title}; it came back", title=title)
         return self.finding(
             Severity.INFO if benign or not episode.active else Severity.WARNING,
             Confidence.STRONG if others and not benign else Confidence.MODERATE,
-            f"{loss.metric} grows from about {number(before)} to {number(now)}"
-            + ("" if not benign else ", and so do the rewards it has to predict")
-            + ("" if episode.active else "; it came back"),
+            title,
             run=run,
             first=first,
             last=int(loss.at[episode.last]),
@@ -181,7 +194,7 @@ class ValueLossDiverges(Detector):
                 quote(
                     loss,
                     sorted({max(began - 1, 0), k, episode.last}),
-                    f"{number(now / max(before, 1e-12))} times the median before",
+                    said("{times} times the median before", times=number(now / max(before, 1e-12))),
                 ),
                 *others,
             ],
@@ -191,7 +204,7 @@ class ValueLossDiverges(Detector):
         )
 
     def _explained(
-        self, run: Run, first: int, at: NDArray[np.int64], factor: NDArray[np.float64]
+        self, run: Run, first: int, at: NDArray[np.int64], loss: NDArray[np.float64], before: float
     ) -> tuple[NDArray[np.bool_], list[str]]:
         """Whether a growth since row `first` is to be expected, at each row of an episode.
 
@@ -199,11 +212,13 @@ class ValueLossDiverges(Detector):
             run: The run.
             first: Row at which the growth began.
             at: Rows of the episode, the alarm first. Shape ``(k,)``.
-            factor: How much the loss had grown by then. Shape ``(k,)``.
+            loss: What the loss had grown to by then. Shape ``(k,)``.
+            before: What it was before.
 
         Returns:
             Where it is expected, shape ``(k,)``, and the reasons that hold at the last row, in words.
         """
+        factor = loss / before
         expected = np.zeros(len(at), bool)
         out: list[str] = []
         for concept, power in SPREADS:
@@ -220,13 +235,42 @@ class ValueLossDiverges(Detector):
             grew = (count >= 2) & ((new / old) ** power > factor / 2)
             expected |= grew
             if grew[-1] and not out:
-                out.append(f"{series.metric} grew from {number(old)} to {number(float(new[-1]))}")
+                out.append(
+                    said(
+                        "{metric} grew from {before} to {now}",
+                        metric=series.metric,
+                        before=number(old),
+                        now=number(float(new[-1])),
+                    )
+                )
         reward = run.get("reward")
         if reward is not None and rises(reward, at[:1])[0]:
-            expected |= factor < self.fast
-            if factor[-1] < self.fast:
-                out.append(f"{reward.metric} is rising, and each new level surprises a critic")
+            bound = np.maximum((self.lag - 1) * before, self._surprise(run, first, at, before))
+            surprised = (factor < self.fast) & (loss - before < bound)
+            expected |= surprised
+            if surprised[-1]:
+                out.append(said("{metric} is rising, and each new level surprises a critic", metric=reward.metric))
         return expected, out
+
+    def _surprise(self, run: Run, first: int, at: NDArray[np.int64], before: float) -> NDArray[np.float64]:
+        """How much a reward that rose since row `first` can add to the loss of a critic that learns as well as before.
+
+        A critic that has not noticed the rise at all errs by all of it, so twice its square is generous. Where rewards are
+        right or wrong, their variance p(1-p) moves with their mean p, and the loss with the variance.
+
+        Returns:
+            Shape of `at`, in units of the reward squared.
+        """
+        progress = Progress.of(run)
+        if progress is None:
+            return np.zeros(len(at))
+        moved = progress.since(first, at)
+        out = 2 * moved.change**2
+        values = progress.series.values[progress.series.at <= at[0]]
+        if (values >= 0).all() and (values <= 1).all():
+            old, new = np.clip([moved.before], 0.01, 0.99), np.clip(moved.before + moved.change, 0.01, 0.99)
+            out = np.maximum(out, 2 * before * (new * (1 - new) / (old * (1 - old)) - 0.5))
+        return out
 
     def _short(self, run: Run, loss: Series) -> Finding | None:
         """Two values in a row above everything before, within the first twenty, and company."""
@@ -245,7 +289,12 @@ class ValueLossDiverges(Detector):
             return self.finding(
                 Severity.WARNING if active else Severity.INFO,
                 Confidence.PATTERN,
-                f"{loss.metric} turns up from {number(float(x[k - 2]))} to {number(float(x[k]))}, above all before",
+                said(
+                    "{metric} turns up from {before} to {now}, above all before",
+                    metric=loss.metric,
+                    before=number(float(x[k - 2])),
+                    now=number(float(x[k])),
+                ),
                 run=run,
                 first=first,
                 last=int(loss.at[-1]) if active else int(loss.at[k + int(back[0])]),

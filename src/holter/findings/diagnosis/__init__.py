@@ -19,6 +19,7 @@ from holter.findings.diagnosis.phases import Phase, phases
 from holter.findings.diagnosis.story import Story, rank, stories
 from holter.findings.diagnosis.verdict import Verdict, verdict
 from holter.findings.finding import Finding, Severity, Unchecked, step_text
+from holter.language import Said, said
 from holter.settings import Settings, settings_of_run
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ MOST_ADVICE = 8
 """Pieces of advice for a whole run; nobody tries more before looking again."""
 
 
-FROM_THE_FIRST_ROW = "No logged row is from before the trouble: mend the cause and start again from the initial model."
+FROM_THE_FIRST_ROW = said(
+    "No logged row is from before the trouble: mend the cause and start again from the initial model."
+)
 """Advice where the trouble is there in the first row, in place of going back to a checkpoint before it."""
 
 
@@ -68,20 +71,20 @@ def diagnose(run: Run, settings: Settings | None = None) -> Diagnosis:
     settings = settings or Settings()
     chosen = choose(settings)
     size = {"eval_size": settings.eval_size} if settings.eval_size else {}
-    said = list(run_detectors(replace(run, config={**run.config, **size}), chosen.detectors))
-    unchecked = tuple(s for s in said if isinstance(s, Unchecked))
-    found = attribute(run, [chosen.judge(s) for s in said if isinstance(s, Finding)])
+    answers = list(run_detectors(replace(run, config={**run.config, **size}), chosen.detectors))
+    unchecked = tuple(s for s in answers if isinstance(s, Unchecked))
+    found = attribute(run, [chosen.judge(s) for s in answers if isinstance(s, Finding)])
     found = [_concrete(run, f) for f in sorted(found, key=lambda f: (-f.severity, *rank(f)))]
-    told = stories(found)
+    all_stories = stories(found)
     return Diagnosis(
         run=run,
-        verdict=verdict(run, told, unchecked),
-        phases=tuple(phases(run, told)),
+        verdict=verdict(run, all_stories, unchecked),
+        phases=tuple(phases(run, all_stories)),
         findings=tuple(found),
-        stories=tuple(told),
+        stories=tuple(all_stories),
         unchecked=unchecked,
         ignored=chosen.ignored,
-        advice=_advice(told),
+        advice=_advice(all_stories),
         last_good_step=_last_good(run, found),
     )
 
@@ -110,18 +113,25 @@ def _concrete(run: Run, finding: Finding) -> Finding:
     Where the log has no row before the trouble there is no checkpoint to go back to, and advice that needs one says so instead.
     """
     row = int(np.searchsorted(run.steps, finding.first_step, side="left"))
-    onset = f"step {step_text(finding.first_step)}"
+    places = {"onset": said("step {step}", step=step_text(finding.first_step))}
     if row > 0:
-        before = f"step {step_text(float(run.steps[row - 1]))}"
-        filled = [a.replace("{onset}", onset).replace("{before}", before) for a in finding.advice]
-    else:
-        filled = [FROM_THE_FIRST_ROW if "{before}" in a else a.replace("{onset}", onset) for a in finding.advice]
+        places["before"] = said("step {step}", step=step_text(float(run.steps[row - 1])))
+    filled = [FROM_THE_FIRST_ROW if row == 0 and "{before}" in a else _placed(a, places) for a in finding.advice]
     return replace(finding, advice=tuple(dict.fromkeys(filled)))
 
 
-def _advice(told: Sequence[Story]) -> tuple[str, ...]:
+def _placed(advice: str, places: Mapping[str, Said]) -> str:
+    """A piece of advice with the steps it names by their fields; a field that it names as a value of its own, too."""
+    if isinstance(advice, Said):
+        fields = {f"{{{name}}}": place for name, place in places.items()}
+        return Said(advice.template, {name: fields.get(str(v), v) for name, v in advice.values.items()})
+    named = {name: place for name, place in places.items() if f"{{{name}}}" in advice}
+    return Said(advice, named) if named else advice
+
+
+def _advice(all_stories: Sequence[Story]) -> tuple[str, ...]:
     """Advice of the stories that matter, the gravest story first and its root before its consequences, each piece once."""
-    hot = [s for s in told if s.severity >= Severity.WARNING]
+    hot = [s for s in all_stories if s.severity >= Severity.WARNING]
     pieces: dict[str, str] = {}
     for piece in (a for s in hot for f in s.members if f.severity >= Severity.WARNING for a in f.advice):
         # "Go back to step 49" adds nothing to "Go back to step 5": what is said first is about what began first.

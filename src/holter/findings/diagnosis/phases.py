@@ -9,6 +9,7 @@ import numpy as np
 
 from holter.findings.diagnosis.movement import Movement, movements
 from holter.findings.finding import Severity, step_text
+from holter.language import Said, listed, said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,10 +64,9 @@ def _phase(run: Run, first: int, last: int, here: Sequence[Story]) -> Phase:
     start, end = float(run.steps[first]), float(run.steps[last])
     if here:
         worst = max(s.severity for s in here)
-        return Phase(start, end, str(worst), "; ".join(dict.fromkeys(s.clause for s in here)))
-    return Phase(
-        start, end, "healthy", describe(list(movements(run, first, last))) or "nothing alarming in what was checked"
-    )
+        return Phase(start, end, str(worst), listed(dict.fromkeys(s.clause for s in here), "; "))
+    moved = describe(list(movements(run, first, last)))
+    return Phase(start, end, "healthy", moved or said("nothing alarming in what was checked"))
 
 
 def describe(moved: Sequence[Movement]) -> str:
@@ -75,16 +75,27 @@ def describe(moved: Sequence[Movement]) -> str:
     falling = [m.metric for m in moved if m.direction < 0]
     parts = []
     if rising:
-        parts.append(f"{_listed(rising)} rise{'s' * (len(rising) == 1)}")
+        parts.append(
+            said("{metric} rises", metric=rising[0])
+            if len(rising) == 1
+            else said("{metrics} rise", metrics=_all(rising))
+        )
     if falling:
-        parts.append(f"{_listed(falling)} fall{'s' * (len(falling) == 1)}")
-    return ", ".join(parts)
+        parts.append(
+            said("{metric} falls", metric=falling[0])
+            if len(falling) == 1
+            else said("{metrics} fall", metrics=_all(falling))
+        )
+    return said("{rise}, {fall}", rise=parts[0], fall=parts[1]) if len(parts) == 2 else listed(parts)
 
 
-def span_text(first: float, last: float) -> str:
+def span_text(first: float, last: float) -> Said:
     """``steps 1000-3000``, or ``step 7``."""
-    return f"step {step_text(first)}" if first == last else f"steps {step_text(first)}-{step_text(last)}"
+    if first == last:
+        return said("step {step}", step=step_text(first))
+    return said("steps {first}-{last}", first=step_text(first), last=step_text(last))
 
 
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _all(names: Sequence[str]) -> Said:
+    """Two names or more."""
+    return said("{names} and {last}", names=listed(names[:-1]), last=names[-1])

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from holter.detectors.registry import all_detectors
+from holter.language import Said, phrase, said
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,7 +62,7 @@ class Story:
         return max(f.last_step for f in self.members if f.severity == worst or f is self.root)
 
     @property
-    def clause(self) -> str:
+    def clause(self) -> Said:
         """The story in one clause: the root, and what weighs more than it."""
         clauses = [plain(self.root)]
         if self.worst is not self.root and self.worst.severity > self.root.severity:
@@ -110,19 +111,20 @@ def rank(f: Finding) -> tuple[bool, int, bool, int, float, str]:
     return (not f.active, -f.severity, f.caused_by is not None, f.confidence.rank, f.first_step, f.code)
 
 
-def plain(finding: Finding) -> str:
+def plain(finding: Finding) -> Said:
     """What a finding says in a plain clause."""
     known = all_detectors().get(finding.detector)
-    return known.says if known is not None and known.says else finding.title
+    return phrase(known.says if known is not None and known.says else finding.title)
 
 
-def joined(clauses: Sequence[str]) -> str:
+def joined(clauses: Sequence[Said]) -> Said:
     """Clauses in one sentence; a subject that they share is said once."""
     out = clauses[0]
     for before, clause in pairwise(clauses):
         subject = next((s for s in SUBJECTS if before.startswith(s) and clause.startswith(s)), "")
-        out += f" and {clause.removeprefix(subject)}"
+        out = said("{first} and {second}", first=out, second=clause.in_english(clause.removeprefix(subject)))
     return out
 
 
 SUBJECTS = ("the policy ", "the reward ", "the entropy ", "the gradient ", "completions ")
+"""How plain clauses begin in English."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holter.detectors.registry import all_detectors
 from holter.findings.finding import Confidence, Finding, Severity, Unchecked, step_text
+from holter.language import Said, listed, phrase, said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,20 +47,24 @@ class Verdict:
     text: str
 
 
-def verdict(run: Run, told: Sequence[Story], unchecked: Sequence[Unchecked]) -> Verdict:
+def verdict(run: Run, stories: Sequence[Story], unchecked: Sequence[Unchecked]) -> Verdict:
     """The verdict over all stories of a run, the gravest first."""
-    hot = [s for s in told if s.severity >= Severity.WARNING]
+    hot = [s for s in stories if s.severity >= Severity.WARNING]
     if not hot:
-        return _quiet(run, [f for s in told for f in s.members], unchecked)
+        return _quiet(run, [f for s in stories for f in s.members], unchecked)
     lead = hot[0]
     members = [f for f in lead.members if f.severity >= Severity.WARNING]
     beside = [s for s in hot[1:] if s.active and lead.active]
     sure = lead.worst.confidence
     if sure is Confidence.PATTERN and len({sign(f) for f in members}) >= 2:
         sure = Confidence.MODERATE
-    state = "" if lead.active else f", over since step {step_text(lead.last_step)}"
-    title = f"From step {step_text(lead.first_step)}: {lead.clause} ({WORDS[sure]}{state})"
-    return Verdict(str(lead.severity), sure, title, " ".join(_text(run, lead, members, beside, hot)))
+    told = {"step": step_text(lead.first_step), "clause": lead.clause, "sure": phrase(WORDS[sure])}
+    if lead.active:
+        title = said("From step {step}: {clause} ({sure})", **told)
+    else:
+        last = step_text(lead.last_step)
+        title = said("From step {step}: {clause} ({sure}, over since step {last})", **told, last=last)
+    return Verdict(str(lead.severity), sure, title, _sentences(_text(run, lead, members, beside, hot)))
 
 
 def sign(f: Finding) -> str:
@@ -69,29 +74,35 @@ def sign(f: Finding) -> str:
 
 def _text(
     run: Run, lead: Story, members: Sequence[Finding], beside: Sequence[Story], hot: Sequence[Story]
-) -> list[str]:
-    said = [f"{_capital(members[0].title)}."]
+) -> list[Said]:
+    sentences = [_capital(phrase(members[0].title))]
     first = members[0].metrics[0]
-    others = list(dict.fromkeys(f.title for f in members[1:] if f.metrics[0] != first))
+    others = list(dict.fromkeys(phrase(f.title) for f in members[1:] if f.metrics[0] != first))
     if others:
-        said.append(f"With it: {'; '.join(others[:3])}.")
+        sentences.append(said("With it: {titles}", titles=listed(others[:3], "; ")))
     if beside:
-        said.append(f"Besides: {'; '.join(s.clause for s in beside[:3])}.")
+        sentences.append(said("Besides: {clauses}", clauses=listed([s.clause for s in beside[:3]], "; ")))
     everything = sorted(
         (f for s in hot for f in s.members if f.severity >= Severity.WARNING), key=lambda f: (f.first_step, f.code)
     )
     if len({f.first_step for f in everything}) > 1:
-        said.append(f"First to move: {everything[0].metrics[0]}, at step {step_text(everything[0].first_step)}.")
+        step = step_text(everything[0].first_step)
+        sentences.append(said("First to move: {metric}, at step {step}", metric=everything[0].metrics[0], step=step))
     if len(run) < FEW_ROWS and not any(f.confidence is Confidence.CERTAIN for f in members):
-        said.append(f"{len(run)} logged rows carry only so much: shapes can be read, error rates cannot.")
-    said += [f"Against it: {a}." for f in lead.members for a in f.against]
-    return said
+        sentences.append(said("{n} logged rows carry only so much: shapes can be read, error rates cannot", n=len(run)))
+    sentences += [said("Against it: {what}", what=phrase(a)) for f in lead.members for a in f.against]
+    return sentences
 
 
-def _capital(text: str) -> str:
+def _sentences(sentences: Sequence[Said]) -> Said:
+    """Sentences one after the other, each with its full stop."""
+    return said("{sentences}.", sentences=listed(sentences, ". "))
+
+
+def _capital(sentence: Said) -> Said:
     """The sentence with a capital, unless it begins with a metric's name, which is written as the log writes it."""
-    head = text.split(" ", 1)[0]
-    return text if "/" in head or "_" in head else text[:1].upper() + text[1:]
+    head = sentence.split(" ", 1)[0]
+    return sentence if "/" in head or "_" in head else sentence.in_english(sentence[:1].upper() + sentence[1:])
 
 
 def _quiet(run: Run, findings: Sequence[Finding], unchecked: Sequence[Unchecked]) -> Verdict:
@@ -101,24 +112,23 @@ def _quiet(run: Run, findings: Sequence[Finding], unchecked: Sequence[Unchecked]
     vital = [
         c for c in ("reward", "ref_kl", "entropy", "policy_loss", "total_loss", "grad_norm", "value_loss") if run.get(c)
     ]
-    counted = f"{looked} of {total} detectors had what they need"
+    counted = said("{looked} of {total} detectors had what they need", looked=looked, total=total)
     if len(run) < LEAST_ROWS or not vital:
-        why = (
-            f"{len(run)} logged row{'s' * (len(run) != 1)}"
-            if vital
-            else "none of the metrics that training health shows in"
-        )
+        if vital:
+            why = said("1 logged row") if len(run) == 1 else said("{n} logged rows", n=len(run))
+        else:
+            why = said("none of the metrics that training health shows in")
         return Verdict(
             "cannot-tell",
             Confidence.CANNOT_TELL,
-            f"Cannot tell: {why}",
-            f"Nothing alarming was found, but {counted}; that says little about the run.",
+            said("Cannot tell: {why}", why=why),
+            said("Nothing alarming was found, but {counted}; that says little about the run.", counted=counted),
         )
     sure = Confidence.MODERATE if len(run) >= FEW_ROWS else Confidence.PATTERN
-    text = f"Nothing at warning or above in {len(run)} rows; {counted}."
+    sentences = [said("Nothing at warning or above in {n} rows; {counted}", n=len(run), counted=counted)]
     if len(run) < FEW_ROWS:
-        text += " With so few rows only gross faults and shapes can be seen."
+        sentences.append(said("With so few rows only gross faults and shapes can be seen"))
     if any(u.detector == "reward-hacking" for u in unchecked):
-        text += " Over-optimisation of the reward cannot be excluded: the log has no held-out score."
+        sentences.append(said("Over-optimisation of the reward cannot be excluded: the log has no held-out score"))
     status = "info" if any(sign(f) not in REMARKS for f in findings) else "healthy"
-    return Verdict(status, sure, "Healthy, as far as this log shows", text)
+    return Verdict(status, sure, said("Healthy, as far as this log shows"), _sentences(sentences))

@@ -1,0 +1,184 @@
+"""Commands whose help is in the language spoken.
+
+Help texts stand in the commands in English; paragraphs and the help of options are the keys in the catalogues. click's own words
+go through `gettext`, which is given the catalogue ``click.po`` while a command runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import gettext
+import inspect
+import os
+import unicodedata
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holter.language import FOLDER, LANGUAGES, SOURCE, speaking, spoken, told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+OPTION = "--lang"
+DOMAIN = "click"
+"""The catalogue of what click says."""
+VARIABLE = "LANGUAGE"
+"""By which `gettext` knows the language."""
+EXAMPLE = r"\b"
+"""Begins a paragraph whose lines stay as they are, as a raw docstring holds it."""
+_BESIDE = "\ue000"
+"""Stands beside a character that is two columns wide and must not end a line, while lines are broken."""
+_CLOSING, _OPENING = "，。、；：？！）》」』", "（《「『"
+
+
+def asked_for(arguments: Sequence[str]) -> str | None:
+    """What ``--lang`` says among the arguments of a command, wherever it stands; known before they are looked at."""
+    given = list(arguments)
+    found = None
+    for at, each in enumerate(given):
+        if each == "--":
+            break
+        name, sign, value = each.partition("=")
+        if name == OPTION:
+            found = value if sign else next(iter(given[at + 1 :]), None)
+    return found
+
+
+@contextlib.contextmanager
+def all_speaking(language: str) -> Iterator[None]:
+    """Speak `language`, click too, until the block ends."""
+    domain, variable = gettext.textdomain(), os.environ.get(VARIABLE)
+    if language != SOURCE:
+        gettext.bindtextdomain(DOMAIN, str(FOLDER))
+        gettext.textdomain(DOMAIN)
+        os.environ[VARIABLE] = language
+    try:
+        with speaking(language):
+            yield
+    finally:
+        gettext.textdomain(domain)
+        if variable is not None:
+            os.environ[VARIABLE] = variable
+        else:
+            os.environ.pop(VARIABLE, None)
+
+
+class Formatter(click.HelpFormatter):
+    """Writes help in the language spoken, no wider than the terminal."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - click's signature
+        """As `click.HelpFormatter`."""
+        super().__init__(*args, **options)
+        # A line may end in a character whose second column `_spread` makes a space, which is dropped there.
+        self.width -= spoken() != SOURCE
+
+    def write(self, string: str) -> None:
+        """Write lines that are finished."""
+        super().write(_closed(string))
+
+    def write_heading(self, heading: str) -> None:
+        """Write the heading of a section."""
+        super().write_heading(told(heading))
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs."""
+        super().write_text(_spread("\n\n".join(map(_paragraph, text.split("\n\n")))))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write two columns."""
+        super().write_dl([(first, _spread(second)) for first, second in rows], col_max, col_spacing)
+
+
+class Context(click.Context):
+    """A context whose help is written by `Formatter`."""
+
+    formatter_class = Formatter
+
+
+class Command(click.Command):
+    """A command with the option ``--lang``, which `speaking` obeys, and with help in the language spoken."""
+
+    context_class = Context
+
+    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - click's signature
+        """As `click.Command`."""
+        super().__init__(*args, **options)
+        self.params.append(
+            click.Option(
+                [OPTION],
+                metavar=f"[{'|'.join(LANGUAGES)}]",
+                expose_value=False,
+                help="Language.  [default: HOLTER_LANG, else the locale's]",
+            )
+        )
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """The option ``--help``, which click keeps in the language that it was first asked in."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = "Show this message and exit."
+        return option
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What each option does."""
+        options = [p for p in self.get_params(ctx) if not isinstance(p, click.Argument)]
+        records = [r for option in options if (r := _in_the_language(option).get_help_record(ctx)) is not None]
+        with formatter.section("Options"):
+            formatter.write_dl(records)
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """The first sentence."""
+        if spoken() == SOURCE or self.short_help or not self.help:
+            return super().get_short_help_str(limit)
+        return _paragraph(inspect.cleandoc(self.help).split("\n\n", 1)[0]).partition("。")[0]
+
+
+class Group(Command, click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, then the commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+def _in_the_language(option: click.Parameter) -> click.Parameter:
+    if not isinstance(option, click.Option) or not option.help:
+        return option
+    own = copy.copy(option)
+    own.help = told(option.help)
+    return own
+
+
+def _paragraph(text: str) -> str:
+    """A paragraph of a help text in the language spoken; an example is the same in all."""
+    if text.startswith(EXAMPLE):
+        return "\b" + text.removeprefix(EXAMPLE)
+    return told(" ".join(text.split()))
+
+
+def _spread(text: str) -> str:
+    """A text in which every character is one column, for click, which counts characters and ends lines at spaces.
+
+    A character that is two columns wide gets a space, at which the line may end, or where it may not, what is no space.
+    """
+    following = [*text[1:], ""]
+    return "".join(
+        c if not _is_wide(c) else f"{c}{_BESIDE}" if c in _OPENING or n in _CLOSING else f"{c} "
+        for c, n in zip(text, following, strict=True)
+    )
+
+
+def _closed(text: str) -> str:
+    """What `_spread` was given, in the lines that were made of it."""
+    kept = (c for before, c in pairwise(f" {text}") if not (c == " " and _is_wide(before)))
+    return "".join(kept).replace(_BESIDE, "")
+
+
+def _is_wide(character: str) -> bool:
+    return unicodedata.east_asian_width(character) in "WF"
