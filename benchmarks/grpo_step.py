@@ -1,7 +1,8 @@
 """One GRPO step of this trainer against one of TRL's: CPU time a completion token, in turns, on the same work.
 
 Both train the same model on the same prompts with the same settings and the same tracker, log every step, and take turns, so
-that whatever else the machine does hits both. Process time is measured, which does not count waiting.
+that whatever else the machine does hits both. Process time is measured, which does not count waiting. Ours is without its
+monitor, which TRL has nothing like: what that costs is measured by `monitoring.py`.
 
     OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python benchmarks/grpo_step.py [tiny|small] [--rounds 3] [--steps 10] [--report none]
 """
@@ -103,10 +104,15 @@ MEASURING = ("_measure_rollout", "_measure_loss", "record_samples", "_row", "log
 
 
 class Share:
-    """Process time spent in some methods of an object, those called within each other counted once."""
+    """Processor time of some methods, those called within each other counted once, and of all threads but the main one."""
 
     def __init__(self):
-        self.seconds, self._inside = 0.0, False
+        self._seconds, self._inside = 0.0, False
+
+    @property
+    def seconds(self):
+        """So far, of processor time; to be asked in the main thread."""
+        return self._seconds + time.process_time() - time.thread_time()
 
     def watch(self, owner, names):
         """From now on count these methods of `owner`."""
@@ -117,12 +123,12 @@ class Share:
         def timed(*args, **kwargs):
             if self._inside:
                 return method(*args, **kwargs)
-            self._inside, began = True, time.process_time()
+            self._inside, began = True, time.thread_time()
             try:
                 return method(*args, **kwargs)
             finally:
                 self._inside = False
-                self.seconds += time.process_time() - began
+                self._seconds += time.thread_time() - began
 
         return timed
 
@@ -147,6 +153,7 @@ def measured(package, world, steps, folder, report):
         dataloader_pin_memory=False,
         lr_scheduler_type="constant",
         report_to=report,
+        **({} if package.__name__ == "trl" else {"monitor": False}),
     )
     # A reference that TRL can find: it loads it by the policy's name.
     policy = copy.deepcopy(model)
@@ -172,7 +179,7 @@ def main():
     parser.add_argument("size", choices=["tiny", "small"], nargs="?", default="tiny")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=10)
-    parser.add_argument("--report", default="none", help="tracker of both: none, tensorboard, ...")
+    parser.add_argument("--report", default="tensorboard", help="tracker of both: none, tensorboard, ...")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)

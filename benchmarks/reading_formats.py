@@ -8,16 +8,13 @@ import importlib.util
 import json
 import sys
 import tempfile
-import tracemalloc
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 
 from holter.readers.base import Source
 from holter.readers.registry import read
-
-TURNS = 7
+from turns import TURNS, in_turns, peak, seconds
 
 
 def table(rows, keys):
@@ -67,17 +64,9 @@ def columns(path):
     return log.columns
 
 
-def seconds(call, path):
-    start = process_time()
-    call(path)
-    return process_time() - start
-
-
-def peak(path):
-    tracemalloc.start()
-    found = columns(path)
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+def memory(path):
+    """The peak as a multiple of what came out."""
+    most, found = peak(columns, path)
     return most / (
         sum(c.values.nbytes for c in found.values()) + sum({id(c.at): c.at.nbytes for c in found.values()}.values())
     )
@@ -91,7 +80,7 @@ def against_transformers(path):
         return TrainerState.load_from_json(str(path))
 
     assert len(peer(path).log_history) == len(columns(path)["step"].at)
-    return float(np.median([seconds(peer, path) / seconds(columns, path) for _ in range(TURNS)]))
+    return in_turns(peer, columns, path)[2]
 
 
 def main():
@@ -105,7 +94,7 @@ def main():
             path = Path(folder) / name
             write(path, names, values)
             own = min(seconds(columns, path) for _ in range(TURNS))
-            print(f"| {name} | {1e3 * own:.0f} ms | {peak(path):.1f}x |", flush=True)
+            print(f"| {name} | {1e3 * own:.0f} ms | {memory(path):.1f}x |", flush=True)
         if importlib.util.find_spec("transformers"):
             ratio = against_transformers(Path(folder) / "trainer_state.json")
             print(f"trainer_state.json against TrainerState.load_from_json: {ratio:.2f}x (median of {TURNS} turns)")

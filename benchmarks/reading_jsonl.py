@@ -3,16 +3,13 @@
 import json
 import sys
 import tempfile
-import tracemalloc
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 
 from holter.readers.base import Source
 from holter.readers.jsonl import JSONL
-
-TURNS = 7
+from turns import TURNS, in_turns, peak
 
 
 def written(folder, rows, keys, *, every_row_has_nan=False):
@@ -44,21 +41,6 @@ def by_holter(path):
     return {key: column.values for key, column in log.columns.items()}
 
 
-def seconds(read, path):
-    start = process_time()
-    read(path)
-    return process_time() - start
-
-
-def peak(read, path):
-    """Bytes allocated at the most while reading, and bytes of the columns that come out."""
-    tracemalloc.start()
-    columns = read(path)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most, sum(values.nbytes for values in columns.values())
-
-
 def main():
     rows, keys = (int(a) for a in (*sys.argv[1:], "10000", "60")[:2]) if len(sys.argv) != 2 else (int(sys.argv[1]), 60)
     with tempfile.TemporaryDirectory() as folder:
@@ -67,10 +49,9 @@ def main():
             plain, ours = by_json(path), by_holter(path)
             assert plain.keys() == ours.keys()
             assert all(np.array_equal(plain[k], ours[k], equal_nan=True) for k in plain)
-            times = [(seconds(by_json, path), seconds(by_holter, path)) for _ in range(TURNS)]
-            base, own = (min(t) for t in zip(*times, strict=True))
-            ratio = float(np.median([a / b for a, b in times]))
-            most, size = peak(by_holter, path)
+            base, own, ratio = in_turns(by_json, by_holter, path)
+            most, columns = peak(by_holter, path)
+            size = sum(values.nbytes for values in columns.values())
             print(
                 f"{rows} rows x {keys} keys{', NaN in every row' if every_row_has_nan else ''}: json {1e3 * base:.0f} ms, "
                 f"holter {1e3 * own:.0f} ms of CPU time, {ratio:.2f}x (median of {TURNS} turns); "

@@ -9,18 +9,16 @@ import random
 import struct
 import sys
 import tempfile
-import tracemalloc
 import zlib
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 from wandb.proto import wandb_internal_pb2 as pb
 
 from holter.readers.base import Source
 from holter.readers.wandb.reader import WANDB
+from turns import TURNS, in_turns, peak
 
-TURNS = 7
 BLOCK = 1 << 15
 
 
@@ -95,21 +93,6 @@ def by_holter(path):
     return {key: column.values for key, column in log.columns.items()}
 
 
-def seconds(read, path):
-    start = process_time()
-    read(path)
-    return process_time() - start
-
-
-def peak(read, path):
-    """Bytes allocated at the most while reading, and bytes of the columns that come out."""
-    tracemalloc.start()
-    columns = read(path)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most, sum(values.nbytes for values in columns.values())
-
-
 def main():
     rows, keys = (int(a) for a in (*sys.argv[1:], "10000", "60")[:2]) if len(sys.argv) != 2 else (int(sys.argv[1]), 60)
     with tempfile.TemporaryDirectory() as folder:
@@ -117,10 +100,9 @@ def main():
         theirs, ours = by_messages(path), by_holter(path)
         assert theirs.keys() == ours.keys()
         assert all(np.array_equal(theirs[k], ours[k]) for k in theirs)
-        times = [(seconds(by_messages, path), seconds(by_holter, path)) for _ in range(TURNS)]
-        base, own = (min(t) for t in zip(*times, strict=True))
-        ratio = float(np.median([a / b for a, b in times]))
-        most, size = peak(by_holter, path)
+        base, own, ratio = in_turns(by_messages, by_holter, path)
+        most, columns = peak(by_holter, path)
+        size = sum(values.nbytes for values in columns.values())
         print(
             f"{rows} rows x {keys} keys: messages {1e3 * base:.0f} ms, holter {1e3 * own:.0f} ms of CPU time, {ratio:.2f}x "
             f"(median of {TURNS} turns); peak memory {most / size:.1f}x the columns"

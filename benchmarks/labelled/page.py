@@ -216,7 +216,8 @@ def weak(record: Mapping[str, Any]) -> str:
         )
     if blind := [f"`{n}`" for n, f in record["detectors"].items() if not f["accused"][1]]:
         out.append(
-            f"- No healthy made run holds what {', '.join(blind)} need: their false alarms are not measured on made runs."
+            f"- No healthy made run holds what {' and '.join(blind)} looks at: "
+            "false alarms of that are not measured on made runs."
         )
     return "\n".join(out) if out else "None."
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holter import dialects, discovery
 from holter.dialects.base import Dialect
-from holter.errors import UnknownNameError
+from holter.discovery import unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def dialect(name: str) -> Dialect:
     try:
         return all_dialects()[name]
     except KeyError:
-        raise UnknownNameError.of("dialect", name, all_dialects()) from None
+        raise unknown_name("dialect", name, all_dialects()) from None
 
 
 def lineage(spoken: Dialect) -> Iterator[Dialect]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from holter.errors import HolterError
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
     from holter.readers.base import RawLog
 
+TIMES = ("_timestamp", "wall_time", "time")
+"""Columns that hold when a row was written, the surest first: in some logs ``time`` is a duration."""
 
-class ExportError(HolterError):
+
+class ExportError(HolterError, ValueError):
     """A log that cannot be written where and as it was asked."""
 
 
@@ -82,6 +86,12 @@ def rows_of(log: RawLog) -> Iterator[dict[str, float | None]]:
         yield {names[number]: None if null else value for number, value, null in held}
 
 
+def clock_of(log: RawLog) -> dict[int, float]:
+    """When each row was written, seconds since 1970, by number of the row; empty where the log does not say."""
+    times = next((log.columns[name] for name in TIMES if name in log.columns), None)
+    return dict(zip(times.at.tolist(), times.values.tolist(), strict=True)) if times is not None else {}
+
+
 def without_config(log: RawLog) -> tuple[str, ...]:
     """That the hyper-parameters are lost, where there are some."""
-    return (f"hyper-parameters of the run: {len(log.config)}",) if log.config else ()
+    return (said("hyper-parameters of the run: {n}", n=len(log.config)),) if log.config else ()

@@ -37,12 +37,12 @@ class CsvTable:
         stripped = {" ".join(name.split()) for name in names}
         if len(stripped) < len(names) or "" in stripped:
             raise ExportError(
-                f"{path}: two names of the log differ in blanks only, which CSV does not keep; take .jsonl"
+                f"{path}:", "two names of the log differ in blanks only, which CSV does not keep; take .jsonl"
             )
         if not is_header(names):
             raise ExportError(
-                f"{path}: a name of the log is a number or very long, so that no line of names could be told from values; "
-                "take .jsonl"
+                f"{path}:",
+                "a name of the log is a number or very long, so that no line of names could be told from values; take .jsonl",
             )
         with path.open("x", encoding="utf-8", newline="") as out:
             writer = csv.writer(out, lineterminator="\n")

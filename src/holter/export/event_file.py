@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.export.base import Written, rows_of, without_config
+from holter.export.base import Written, clock_of, rows_of, without_config
+from holter.language import said
 from holter.readers.tensorboard.crc32c import checksum, masked
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _VERSION = b"\x1a\x0dbrain.Event:2"
 _WALL_TIME, _STEP, _SUMMARY = b"\x09", b"\x10", b"\x2a"
 _VALUE, _TAG, _SIMPLE_VALUE = b"\x0a", b"\x0a", b"\x15"
-_TIMES = ("_timestamp", "wall_time", "time")
 _AXES = frozenset({"step", "wall_time"})
 """Columns that an event has as its own; what reads event files gives them back."""
 _LARGEST = float(np.finfo(np.float32).max)
@@ -37,8 +37,7 @@ class EventFile:
 
     def write(self, log: RawLog, steps: NDArray[np.float64], path: Path) -> Written:
         """Write every row as an event; the column of the steps becomes the events' step."""
-        times = next((log.columns[t] for t in _TIMES if t in log.columns), None)
-        clock = dict(zip(times.at.tolist(), times.values.tolist(), strict=True)) if times is not None else {}
+        clock = clock_of(log)
         now = time.time()
         path.mkdir(parents=True)
         file = path / f"events.out.tfevents.{int(now)}.holter"
@@ -46,16 +45,16 @@ class EventFile:
         with file.open("xb") as out:
             out.write(_framed(_WALL_TIME + struct.pack("<d", now) + _VERSION))
             for number, row in enumerate(rows_of(log)):
-                said = {name: value for name, value in row.items() if value is not None and name not in _AXES}
+                held = {name: value for name, value in row.items() if value is not None and name not in _AXES}
                 nulls += sum(value is None for value in row.values())
-                out.write(_framed(_event(clock.get(number, now), steps[number], said)))
-        lost = [f"that {nulls} values were null and not absent"] if nulls else []
+                out.write(_framed(_event(clock.get(number, now), steps[number], held)))
+        lost = [said("that {n} values were null and not absent", n=nulls)] if nulls else []
         rounded = sum(_rounded(c.values) for name, c in log.columns.items() if name not in _AXES)
         if rounded:
-            lost.append(f"digits beyond single precision, in {rounded} values")
+            lost.append(said("digits beyond single precision, in {n} values", n=rounded))
         fractional = int(np.count_nonzero(steps % 1))
         if fractional:
-            lost.append(f"the fractions of {fractional} steps")
+            lost.append(said("the fractions of {n} steps", n=fractional))
         return Written(path, (*lost, *without_config(log)))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.export.base import ExportError, Written, without_config
+from holter.language import said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,9 @@ class ParquetTable:
             import pyarrow as arrow
             from pyarrow import parquet
         except ImportError:
-            raise ExportError(f"{path}: Parquet needs a package that is not installed: `pip install pyarrow`") from None
+            raise ExportError(
+                f"{path}:", "Parquet needs a package that is not installed: `pip install pyarrow`"
+            ) from None
         columns = {}
         nulls = 0
         for name, column in log.columns.items():
@@ -48,7 +51,7 @@ class ParquetTable:
             columns[name] = arrow.array(values, mask=missing)
         with path.open("xb") as out:
             parquet.write_table(arrow.table(columns), out)
-        lost = (f"that {nulls} values were null and not absent",) if nulls else ()
+        lost = (said("that {n} values were null and not absent", n=nulls),) if nulls else ()
         return Written(path, (*lost, *without_config(log)))
 
 

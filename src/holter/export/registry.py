@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holter import discovery, export
 from holter.export.base import Exporter, ExportError
+from holter.language import listed, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,9 @@ def exporter_for(path: Path, asked: str | None) -> Exporter:
     for exporter in all_exporters().values():
         if path.suffix.lower() in exporter.suffixes:
             return exporter
-    names = ", ".join(f"--to {name}" for name in all_exporters())
-    suffixes = ", ".join(s for e in all_exporters().values() for s in e.suffixes)
-    raise ExportError(f"{path}: the name does not say in which format; end it in {suffixes}, or say one of {names}")
+    why = said(
+        "the name does not say in which format; end it in {suffixes}, or say one of {names}",
+        suffixes=listed(s for e in all_exporters().values() for s in e.suffixes),
+        names=listed(f"--to {name}" for name in all_exporters()),
+    )
+    raise ExportError(f"{path}:", why)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.dialects.registry import detect
-from holter.export.base import Written, rows_of
+from holter.export.base import Written, clock_of, rows_of
 from holter.store.manifest import Manifest, settings
 from holter.store.run_folder import RunFolder
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from holter.readers.base import RawLog
-
-_TIMES = ("time", "_timestamp", "wall_time")
 
 
 class RunFolderExport:
@@ -31,8 +29,7 @@ class RunFolderExport:
 
     def write(self, log: RawLog, steps: NDArray[np.float64], path: Path) -> Written:
         """Write every row. A line's first entries are its step and its time."""
-        times = next((log.columns[t] for t in _TIMES if t in log.columns), None)
-        clock = dict(zip(times.at.tolist(), times.values.tolist(), strict=True)) if times is not None else {}
+        clock = clock_of(log)
         begun = next((t for t in clock.values() if np.isfinite(t)), 0.0)
         manifest = Manifest(
             id=path.name,
@@ -41,12 +38,12 @@ class RunFolderExport:
             config=settings(log.config),
             dialect=detect(log.columns, log.dialects).name,
         )
-        said = log.columns.get("step")
+        own = log.columns.get("step")
         with RunFolder.create(path, manifest) as folder:
             for number, row in enumerate(rows_of(log)):
                 folder.write(float(steps[number]), row, now=clock.get(number, begun))
-        replaced = said is not None and not (
-            len(said.at) == log.rows and np.array_equal(said.values, steps, equal_nan=True)
+        replaced = own is not None and not (
+            len(own.at) == log.rows and np.array_equal(own.values, steps, equal_nan=True)
         )
         return Written(path, ("the log's own column 'step', which is not the step of its rows",) if replaced else ())
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 
+from holter.language import sentences
 from holter.readers.encoding import as_utf8, encoding_of
 from holter.readers.unpacking import unpacked
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from holter.errors import HolterError
 
 HEAD = 4096
 """Bytes of a file that decide which reader takes it."""
@@ -34,8 +38,21 @@ class Skipped:
     line: int | None
     why: str
 
+    @classmethod
+    def of(cls, file: str, error: HolterError) -> Skipped:
+        """An error as a refusal of the file, which it need not name once more."""
+        where = re.fullmatch(rf"{re.escape(file)}:(?:(\d+):)?", str(error.args[0])) if len(error.args) > 1 else None
+        if where is None:
+            return cls(file, None, sentences(error.args))
+        return cls(file, int(where[1]) if where[1] else None, sentences(error.args[1:]))
+
+    @property
+    def place(self) -> str:
+        """The file, and the line where it is known."""
+        return f"{self.file}:{self.line}" if self.line is not None else self.file
+
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.why}" if self.line is not None else f"{self.file}: {self.why}"
+        return f"{self.place}: {self.why}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +134,7 @@ class RawLog:
         dialects: Names of the dialects of which it speaks one, where the format tells: those of the frameworks that print
             a console's rows in this form, or the one that a manifest names. Empty where only the names can tell.
         resumes: Rows at which a resumed run goes on, in a format that says so; None where only the steps can tell.
+        clock: Name of the column that says when each row was logged, in seconds, in a format that says so.
     """
 
     name: str
@@ -129,6 +147,7 @@ class RawLog:
     notes: tuple[str, ...] = ()
     dialects: tuple[str, ...] = ()
     resumes: tuple[int, ...] | None = None
+    clock: str = ""
 
 
 @runtime_checkable

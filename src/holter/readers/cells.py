@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import said
 from holter.readers.numbers import THOUSANDS, Gap, number
 from holter.readers.plausibility import objection
 
@@ -112,7 +113,7 @@ def _is_log(
 def own_names(names: Iterable[str]) -> tuple[list[str], list[str]]:
     """Column names of which no two are the same, and a remark for each that had to be changed."""
     out: list[str] = []
-    notes = []
+    notes: list[str] = []
     taken: set[str] = set()
     for index, name in enumerate(names, start=1):
         given = name or f"column {index}"
@@ -120,7 +121,7 @@ def own_names(names: Iterable[str]) -> tuple[list[str], list[str]]:
         while own in taken:
             own, copy = f"{given} ({copy})", copy + 1
         if own != given:
-            notes.append(f"two columns are called {given!r}; the later one is read as {own!r}")
+            notes.append(said("two columns are called {name!r}; the later one is read as {own!r}", name=given, own=own))
         taken.add(own)
         out.append(own)
     return out, notes
@@ -166,7 +167,7 @@ class DecimalSigns:
         if doubtful is not None:
             raise UnreadableLogError.of(
                 file,
-                f"whether {doubtful[1]!r} has a decimal sign or groups of digits cannot be told.",
+                said("whether {number!r} has a decimal sign or groups of digits cannot be told.", number=doubtful[1]),
                 "Export the table with plain numbers: 1234.5.",
                 line=doubtful[0],
             )
@@ -186,8 +187,12 @@ def refuse_grouped_digits(file: str, table: Table, columns: Iterable[str]) -> No
             row, seen = grouped[0]
             raise UnreadableLogError.of(
                 file,
-                f"column {key!r} has the number {seen!r}, whose digits are grouped; "
-                "whether a comma or point in it is a decimal sign depends on a country.",
+                said(
+                    "column {name!r} has the number {number!r}, whose digits are grouped; whether a comma or point in it is a "
+                    "decimal sign depends on a country.",
+                    name=key,
+                    number=seen,
+                ),
                 "Export the table with plain numbers: 1234.5.",
                 line=int(numbers[row]),
             )

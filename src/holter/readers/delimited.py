@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from holter.errors import UnreadableLogError
+from holter.language import said
 from holter.readers.cells import (
     DecimalSigns,
     Layout,
@@ -253,14 +254,16 @@ class _Rows:
         if len(cells) < len(self.header) and not any(self.header[len(cells) :]):
             cells += [""] * (len(self.header) - len(cells))
         if tuple(cells) == self.header:
-            self.notes.append(f"the header is repeated in line {number}: the file was appended to")
+            self.notes.append(said("the header is repeated in line {line}: the file was appended to", line=number))
         elif len(cells) > 1 and is_header(cells) and len(set(cells)) == len(cells) and objection(cells) is None:
-            self.notes.append(f"other columns begin in line {number}")
+            self.notes.append(said("other columns begin in line {line}", line=number))
             self._name(cells)
         elif cells[0].startswith("#"):
             return
         elif len(cells) != len(self.names):
-            self.records.skip(number, f"{len(cells)} cells where the header has {len(self.names)}")
+            self.records.skip(
+                number, said("{n} cells where the header has {names}", n=len(cells), names=len(self.names))
+            )
         elif self.long:
             widened(self.records, self.names, cells, number)
         else:
@@ -275,7 +278,10 @@ class _Rows:
             return
         if len(cells) == len(self.names) and may_be_cut(cells[-1], self.last_cells):
             self.notes.append(
-                f"the last line has no line end, so its last cell ({self.names[-1]}) may be cut and was left out"
+                said(
+                    "the last line has no line end, so its last cell ({metric}) may be cut and was left out",
+                    metric=self.names[-1],
+                )
             )
             cells[-1] = ""
         self._row(number, cells)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.language import said
 from holter.readers.base import RawColumn
 from holter.readers.numbers import Gap, number
 from holter.readers.plausibility import is_reward, is_training_metric
@@ -47,7 +48,7 @@ def exported_logs(log: RawLog) -> Iterator[RawLog]:
             runs.setdefault(run, {})[key] = log.columns[name]
     notes = log.notes
     if extremes:
-        notes += (f"{extremes} columns of minima and maxima left aside",)
+        notes += (said("{n} columns of minima and maxima left aside", n=extremes),)
     for run, columns in runs.items():
         rows = np.unique(np.concatenate([c.at for c in columns.values()]))
         shared = {name: log.columns[name] for name in others if name not in columns}

@@ -14,7 +14,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"PK\x03\x04",
         "a zip archive (or an Excel sheet, an .npz, a PyTorch checkpoint)",
-        f"{_UNPACK} Save sheets as CSV.",
+        "Unpack it and give the log inside. Save sheets as CSV.",
     ),
     (
         b"\x28\xb5\x2f\xfd",

@@ -6,19 +6,22 @@ A document that ends early, because it is being rewritten, gives its whole recor
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import reason, said
 from holter.readers.encoding import as_utf8, encoding_of, is_text
 from holter.readers.exports import tag_of
 from holter.readers.foreign import is_notebook
-from holter.readers.json_tables import Record, are_points, joined, tables
+from holter.readers.json_blocks import LARGEST, Document, blocks, too_large
+from holter.readers.json_tables import Record, are_points, at_step, compact, joined, point, tables
 from holter.readers.json_text import loads
-from holter.readers.lines import text
-from holter.readers.plausibility import NotALogError
+from holter.readers.lines import LONGEST, text
+from holter.readers.plausibility import NotALogError, OtherFormatError
 from holter.readers.records import Records
-from holter.readers.rows import TooDeepError, config_of
+from holter.readers.rows import CONFIG, DEEPEST, TooDeepError, config_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,9 +29,10 @@ if TYPE_CHECKING:
     from holter.readers.base import RawLog, Source
 
 TORN = "the document ends early or is damaged, as while it is being rewritten; its whole records up to there were read"
-LARGEST = 1 << 30
-"""Bytes of the largest document that is read: unlike JSON lines, it has to be held in memory whole."""
 _CHUNK = 1 << 20
+_LIST = re.compile(rb"\[\s*(?=\{)")
+_MARK = "\0the records"
+"""What stands in a document for the list that was read apart from it."""
 
 
 class JsonDocument:
@@ -51,6 +55,10 @@ class JsonDocument:
         Raises:
             UnreadableLogError: When no table of it is the log of a training run.
         """
+        found = in_blocks(source)
+        if found is not None:
+            yield from found
+            return
         body = whole(source)
         notes: tuple[str, ...] = ()
         try:
@@ -59,18 +67,106 @@ class JsonDocument:
             document, complete = whole_records(text(body))
             if not document:
                 raise UnreadableLogError.of(
-                    source.name, f"it begins like JSON and is {error}.", "Write one object a line (JSON lines)."
+                    source.name,
+                    said("it begins like JSON and is {error}.", error=reason(error)),
+                    "Write one object a line (JSON lines).",
                 ) from error
             named = source.name.lower().removesuffix(".gz").endswith(".json")
             if not complete and len(document) == 1 and not named and body.lstrip()[:1] == b"{":
-                raise NotALogError.of(
+                raise OtherFormatError.of(
                     source.name,
                     "it begins with one JSON object, and goes on as other text.",
                     "Give the log without it.",
                 ) from error
             if not complete:
                 notes = (TORN,)
-        yield from logs(source, self.name, document, notes)
+        try:
+            yield from logs(source, self.name, document, notes)
+        except NotALogError as error:
+            raise OtherFormatError(*error.args) if notes else error from None
+
+
+def in_blocks(source: Source) -> list[RawLog] | None:
+    """The logs of a long document whose records, or members, can be read in blocks, so that it is never held whole.
+
+    Returns:
+        None for any other document, and for one that ends early or has anything behind it.
+
+    Raises:
+        UnreadableLogError: When there is no log of a training run in it.
+    """
+    for way in (_records, _members):
+        with source.open() as stream:
+            found = way(source, Document(source.name, stream))
+        if found is not None:
+            return found
+    return None
+
+
+def _records(source: Source, document: Document) -> list[RawLog] | None:
+    """The log of a document that is, or holds, one list of records and no other table."""
+    opening = _LIST.search(document.held)
+    if opening is None:
+        return None
+    before = document.drop(opening.end())
+    records, rows = Records(source.name), 0
+    for block in blocks(document):
+        found = block.parsed()
+        if not found or (not rows and point(found[0])) or not all(isinstance(r, dict) for r in found):
+            return None
+        for number, record in enumerate(found, start=rows + 1):
+            assert isinstance(record, dict), "looked at above"
+            records.add(record, number)
+        rows += len(found)
+    if not document.hold_all(LONGEST):
+        return None
+    try:
+        rest = loads(before + json.dumps(_MARK).encode() + document.held)
+    except ValueError:
+        return None
+    if not rows or tables(rest) or not _is_found(rest, 0):
+        return None
+    if isinstance(rest, dict):
+        records.config.update(_config(rest))
+    return [records.log(source.name, JSON_DOCUMENT.name, lines=False)]
+
+
+def _members(source: Source, document: Document) -> list[RawLog] | None:
+    """The logs of a document that is an object of columns, of records by their step, or of anything else."""
+    if document.held.lstrip()[:1] != b"{" or not document.more():
+        return None
+    document.drop(document.held.index(b"{") + 1)
+    members: dict[str, object] = {}
+    records, rows = Records(source.name), 0
+    for block in blocks(document):
+        found = block.members()
+        if found is None:
+            return None
+        by_step = [at_step(key, value) for key, value in found.items()]
+        if members or None in by_step:
+            members.update((key, compact(value)) for key, value in found.items())
+        else:
+            for number, record in enumerate(filter(None, by_step), start=rows + 1):
+                records.add(record, number)
+            rows += len(found)
+        if members and rows:
+            return None
+    if not document.hold_all(LONGEST) or document.held.rstrip() != b"}":
+        return None
+    if rows == 1 or not (rows or tables(members)):
+        return None
+    return (
+        [records.log(source.name, JSON_DOCUMENT.name, lines=False)]
+        if rows
+        else list(logs(source, JSON_DOCUMENT.name, members, ()))
+    )
+
+
+def _is_found(value: object, depth: int) -> bool:
+    """Whether a list stands where `tables` looks for one."""
+    if isinstance(value, dict) and depth < DEEPEST:
+        return any(_is_found(inner, depth + 1) for key, inner in value.items() if key not in CONFIG)
+    return value == [_MARK]
 
 
 def _is_lines(head: bytes) -> bool:
@@ -102,15 +198,6 @@ def whole(source: Source) -> bytes:
     if size > LARGEST:
         raise too_large(source.name)
     return b"".join(as_utf8([body], encoding_of(body[:4096])))
-
-
-def too_large(file: str) -> UnreadableLogError:
-    """That a document is larger than `LARGEST`."""
-    return UnreadableLogError.of(
-        file,
-        f"the JSON document is larger than {LARGEST >> 30} GiB, which would have to be held in memory whole.",
-        "Write it as JSON lines: `jq -c '.[]' FILE > log.jsonl`.",
-    )
 
 
 def logs(source: Source, reader: str, document: object, notes: tuple[str, ...]) -> Iterator[RawLog]:

@@ -7,8 +7,11 @@ their step (``{"10": {...}, "20": {...}}``), and several of these side by side.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
 
 from holter.readers.rows import CONFIG, DEEPEST
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 Record = dict[str, object]
 """Values by name."""
+Rows = Sequence[Record]
+"""The records of one table."""
 STEPS = re.compile(r"(?:(?:global_?)?step|iter(?:ation)?|update|episode|epoch)?[ _-]?(\d+)", re.IGNORECASE)
 """A key that is a step: ``10``, ``step_10``."""
 STEP_NAMES = re.compile(r"(?:global_?)?step|iter(?:ation)?|update|episode|epoch|x", re.IGNORECASE)
@@ -27,14 +32,77 @@ _LATER = 1e8
 """Seconds since 1970 that no log's step reaches, and no log of such a model is older than."""
 MOST_TABLES = 200
 _FEWEST = 2
+_LONG = 1000
+"""Numbers from which on a list is kept as an array."""
+_PLAIN = {int, float, bool, type(None)}
 
 
-def tables(document: object) -> dict[str, list[Record]]:
+class Numbers:
+    """A long list of numbers, and of None where the document says null, as an array: a quarter of a list's memory."""
+
+    def __init__(self, values: Sequence[object]) -> None:
+        self._array = np.array(values, np.float64)
+        self._null = frozenset(i for i, value in enumerate(values) if value is None)
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def part(self, first: int, end: int) -> list[object]:
+        """Some of the values."""
+        out: list[object] = self._array[first:end].tolist()
+        if self._null:
+            out = [None if first + i in self._null else value for i, value in enumerate(out)]
+        return out
+
+
+def compact(value: object) -> object:
+    """A value with the long lists of numbers in it, and the columns as pandas writes them, as `Numbers`."""
+    if isinstance(value, dict):
+        if len(value) >= _LONG and _is_pandas(value):
+            value = list(value.values())
+        else:
+            return {key: compact(inner) for key, inner in value.items()}
+    if isinstance(value, list) and len(value) >= _LONG and _PLAIN.issuperset(map(type, value)):
+        try:
+            return Numbers(value)
+        except OverflowError:
+            return value
+    return value
+
+
+class _Columns(Sequence[Record]):
+    """Columns of one length as records, which are made when they are asked for."""
+
+    def __init__(self, columns: Mapping[str, list[object] | Numbers], length: int) -> None:
+        self._columns, self._length = columns, length
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | list[Record]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._length))]
+        return self._part(index, index + 1)[0]
+
+    def __iter__(self) -> Iterator[Record]:
+        for first in range(0, self._length, _LONG):
+            yield from self._part(first, first + _LONG)
+
+    def _part(self, first: int, end: int) -> list[Record]:
+        parts = (c.part(first, end) if isinstance(c, Numbers) else c[first:end] for c in self._columns.values())
+        return [dict(zip(self._columns, row, strict=True)) for row in zip(*parts, strict=True)]
+
+
+def tables(document: object) -> dict[str, Rows]:
     """Records by the place in the document where they lie (``""`` is the document itself). One list is one table."""
     return dict(islice(_found(document, "", 0), MOST_TABLES))
 
 
-def _found(value: object, place: str, depth: int) -> Iterator[tuple[str, list[Record]]]:
+def _found(value: object, place: str, depth: int) -> Iterator[tuple[str, Rows]]:
     if depth > DEEPEST:
         return
     if isinstance(value, list):
@@ -67,19 +135,25 @@ def _by_step(value: Mapping[str, object]) -> list[Record]:
         return []
     rows: list[Record] = []
     for key, record in value.items():
-        step = STEPS.fullmatch(key) if len(key) < 40 else None
-        if step is None or not isinstance(record, dict):
+        row = at_step(key, record)
+        if row is None:
             return []
-        rows.append({"step": float(step[1]), **record})
+        rows.append(row)
     return rows
+
+
+def at_step(key: str, record: object) -> Record | None:
+    """A record that stands under its step, with the step in it; None where the key is no step."""
+    step = STEPS.fullmatch(key) if len(key) < 40 else None
+    return {"step": float(step[1]), **record} if step is not None and isinstance(record, dict) else None
 
 
 def are_points(value: object) -> bool:
     """Whether it is a list of points of one metric: ``[step, value]``, ``[time, step, value]``, objects of a step and a value."""
-    return isinstance(value, list) and len(value) >= _FEWEST and all(_point(each) is not None for each in value)
+    return isinstance(value, list) and len(value) >= _FEWEST and all(point(each) is not None for each in value)
 
 
-def _point(value: object) -> tuple[object, object] | None:
+def point(value: object) -> tuple[object, object] | None:
     """Step and value of a point."""
     if isinstance(value, dict):
         steps = [k for k in value if STEP_NAMES.fullmatch(k)]
@@ -99,7 +173,7 @@ def _by_point(value: Mapping[str, object]) -> list[Record]:
     whole = True
     for key, column in points.items():
         assert isinstance(column, list)
-        found = [point for each in column if (point := _point(each)) is not None]
+        found = [each for each in map(point, column) if each is not None]
         whole &= len({str(step) for step, _ in found}) == len(found)
         rows += [(step, key, number) for step, number in found]
     if not whole:
@@ -110,29 +184,37 @@ def _by_point(value: Mapping[str, object]) -> list[Record]:
     return list(by_step.values())
 
 
-def _by_column(value: Mapping[str, object]) -> list[list[Record]]:
+def _by_column(value: Mapping[str, object]) -> list[Rows]:
     """``{"step": [10, 20], "loss": [1, 2]}`` as records; columns as pandas writes them (``{"0": 10, "1": 20}``) too.
 
     Columns of one length are one table, the widest table first: evaluations are fewer than training steps.
     """
-    by_length: dict[int, dict[str, list[object]]] = {}
+    by_length: dict[int, dict[str, list[object] | Numbers]] = {}
     for key, column in value.items():
-        if isinstance(column, dict) and column and all(k.isdigit() and len(k) < 20 for k in column):
+        if isinstance(column, dict) and column and _is_pandas(column):
             column = list(column.values())
-        if isinstance(column, list) and len(column) >= _FEWEST and not any(isinstance(v, list | dict) for v in column):
+        if (isinstance(column, list) and not any(isinstance(v, list | dict) for v in column)) or isinstance(
+            column, Numbers
+        ):
             by_length.setdefault(len(column), {})[key] = column
-    widest = sorted(by_length.values(), key=len, reverse=True)
-    if not widest or len(widest[0]) < _FEWEST:
+    widest = sorted(
+        ((n, same) for n, same in by_length.items() if n >= _FEWEST), key=lambda each: len(each[1]), reverse=True
+    )
+    if not widest or len(widest[0][1]) < _FEWEST:
         return []
-    return [[dict(zip(same, row, strict=True)) for row in zip(*same.values(), strict=True)] for same in widest]
+    return [_Columns(same, length) for length, same in widest]
 
 
-def joined(found: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
+def _is_pandas(column: Mapping[str, object]) -> bool:
+    return all(k.isdigit() and len(k) < 20 for k in column)
+
+
+def joined(found: Mapping[str, Rows]) -> dict[str, Rows]:
     """Tables that share their steps, side by side as one table at the place of the first; the others on their own.
 
     Two tables share their steps when each has one row for every step, the steps are the same, and no other name is in both.
     """
-    out: dict[str, list[Record]] = {}
+    out: dict[str, Rows] = {}
     known: dict[str, tuple[list[object], set[str]]] = {}
     for place, records in found.items():
         steps = [r.get("step") for r in records]

@@ -6,8 +6,9 @@ import json
 
 import orjson
 
+from holter.language import said
 from holter.readers.lines import text
-from holter.readers.python_repr import parse
+from holter.readers.python_repr import by_json, parse
 
 _TOO_DEEP = "nested too deeply"
 
@@ -50,7 +51,7 @@ def loads(line: bytes) -> object:
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     except ValueError:
-        raise ValueError(f"not JSON ({why})") from None
+        raise ValueError(said("not JSON ({error})", error=why)) from None
 
 
 def loads_record(line: bytes) -> object:
@@ -64,4 +65,5 @@ def loads_record(line: bytes) -> object:
     except ValueError:
         if line[:1] != b"{" or b"'" not in line:
             raise
-        return parse(text(line))
+        shown = text(line)
+        return by_json(shown) or parse(shown)

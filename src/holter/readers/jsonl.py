@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import phrase, reason, said
 from holter.readers.encoding import is_text
 from holter.readers.foreign import is_notebook
 from holter.readers.growth import GrowingLines
-from holter.readers.json_document import JSON_DOCUMENT, logs
+from holter.readers.json_document import JSON_DOCUMENT, in_blocks, logs
 from holter.readers.json_tables import tables
 from holter.readers.json_text import loads_record
 from holter.readers.lines import Lines
-from holter.readers.plausibility import NotALogError
+from holter.readers.plausibility import OtherFormatError
 from holter.readers.records import Records
 
 if TYPE_CHECKING:
@@ -59,6 +60,12 @@ class Jsonl:
         Raises:
             UnreadableLogError: When no line is a record of a training run.
         """
+        if b"\n" not in source.head():
+            # A document written into one line is no long row, and not held whole.
+            document = in_blocks(source)
+            if document is not None:
+                yield from document
+                return
         lines, rows = Lines(source), _Rows(source)
         add = rows.add
         for number, line in lines:
@@ -92,7 +99,7 @@ class _Rows:
         try:
             record = loads_record(stripped)
         except ValueError as error:
-            self._broken = number, str(error)
+            self._broken = number, reason(error)
             self._others += 1
             return
         if type(record) is dict:
@@ -100,7 +107,7 @@ class _Rows:
                 self._only = record
             records.add(record, number, nested=stripped.find(b"{", 1) > 0)
         else:
-            records.skip(number, f"a row is an object with names, not {_kind(record)}")
+            records.skip(number, said("a row is an object with names, not {kind}", kind=phrase(_kind(record))))
 
     def settle(self) -> Table:
         """The table of the records."""
@@ -115,9 +122,9 @@ class _Rows:
             else:
                 records.notes.append("the last line is not finished yet, so it is not a row")
         if others > len(records.table) and not source.name.lower().removesuffix(".gz").endswith(_SUFFIXES):
-            raise NotALogError.of(
+            raise OtherFormatError.of(
                 source.name,
-                f"{others} of its lines are no records, and {len(records.table)} are.",
+                said("{others} of its lines are no records, and {n} are.", others=others, n=len(records.table)),
                 "If it is a log in JSON lines all the same, give it a name that ends in `.jsonl`.",
             )
         records.skipped += lines.skipped

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from holter.language import said
 from holter.readers.base import Skipped
 from holter.readers.encoding import TOLD_BY, UTF8, Decoder, encoding_of
 from holter.readers.unpacking import damage, torn
@@ -49,7 +50,7 @@ class LineFeed:
             encoding = encoding_of(data[:TOLD_BY])
             self._decoder = Decoder(encoding)
             if encoding not in (UTF8, "utf-8-sig"):
-                self.notes.append(f"read as {encoding.upper()}")
+                self.notes.append(said("read as {encoding}", encoding=encoding.upper()))
         return self._split(self._decoder.feed(data))
 
     def finish(self) -> Iterator[tuple[int, bytes]]:
@@ -61,7 +62,7 @@ class LineFeed:
             self._replaced += not is_utf8(self._rest)
             yield self._number, self._rest.removesuffix(b"\r")
         if self._replaced:
-            self.notes.append(f"lines with bytes that are not UTF-8, which were replaced: {self._replaced}")
+            self.notes.append(said("lines with bytes that are not UTF-8, which were replaced: {n}", n=self._replaced))
 
     def _split(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
         if not chunk:
@@ -87,9 +88,8 @@ class LineFeed:
             number += 1
 
     def _too_long(self, number: int) -> None:
-        self.skipped.append(
-            Skipped(self.name, number, f"the line is longer than {LONGEST >> 20} MiB, which no row of a log is")
-        )
+        why = said("the line is longer than {most} MiB, which no row of a log is", most=LONGEST >> 20)
+        self.skipped.append(Skipped(self.name, number, why))
 
 
 class Lines:

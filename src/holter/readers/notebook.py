@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import phrase, reason, said
 from holter.readers.base import Skipped, Source
 from holter.readers.cells import is_header, own_names
 from holter.readers.console.reader import CONSOLE
@@ -50,7 +51,7 @@ class Notebook:
         except ValueError as error:
             raise UnreadableLogError.of(
                 source.name,
-                f"the notebook is {error}.",
+                said("the notebook is {error}.", error=reason(error)),
                 "Save it again from Jupyter, or paste its table: `holter check -`.",
             ) from None
         read: list[tuple[int, RawLog]] = []
@@ -115,8 +116,13 @@ def _logs(file: str, number: int, outputs: list[dict[str, object]]) -> Iterator[
 
 def _in_cell(skipped: Skipped, number: int) -> Skipped:
     """A place in what a cell printed, whose lines are no lines of the file."""
-    line = f", line {skipped.line} of its output" if skipped.line is not None else ""
-    return Skipped(skipped.file, None, f"cell {number}{line}: {skipped.why}")
+    why = said(
+        "cell {cell}: {why}" if skipped.line is None else "cell {cell}, line {line} of its output: {why}",
+        cell=number,
+        line=skipped.line,
+        why=phrase(skipped.why),
+    )
+    return Skipped(skipped.file, None, why)
 
 
 def _shown(output: dict[str, object], kind: str) -> str:
@@ -146,9 +152,13 @@ def _table_log(file: str, table: HtmlTable) -> RawLog | None:
     records.notes += notes
     for number, cells in enumerate(table.rows, start=1):
         if len(cells) != len(table.names):
-            records.skip(
-                None, f"row {number} of a table has {len(cells)} cells where the header has {len(table.names)}"
+            why = said(
+                "row {row} of a table has {n} cells where the header has {names}",
+                row=number,
+                n=len(cells),
+                names=len(table.names),
             )
+            records.skip(None, why)
             continue
         values = [value(cells[index]) for index in kept]
         records.table.row(tuple(names), [None if isinstance(v, Gap) else v for v in values], number)

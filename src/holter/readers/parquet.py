@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from holter.errors import UnreadableLogError
+from holter.language import listed, reason, said
 from holter.readers.base import RawColumn, RawLog
 from holter.readers.plausibility import NotALogError, objection
 from holter.readers.table import MOST_COLUMNS
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 SIGNATURE = b"PAR1"
 _SAMPLES = frozenset({"prompt", "completion", "completions", "response", "messages"})
+_LONGEST_REASON = 200
 _NAMED = 5
 MOST_ROWS = 50_000_000
 
@@ -55,17 +57,19 @@ class Parquet:
                 columns, texts, rows = _columns(file, arrow)
             except (arrow.ArrowException, OSError, ValueError) as error:
                 raise UnreadableLogError.of(
-                    source.name, f"the Parquet data cannot be read ({_short(error)}).", "Copy the file again."
+                    source.name,
+                    said("the Parquet data cannot be read ({error}).", error=_short(error)),
+                    "Copy the file again.",
                 ) from error
         if not _SAMPLES.isdisjoint(texts):
-            wrong: str | None = (
-                f"it is a table of completions, a row each ({', '.join(texts[:_NAMED])}), not of metrics."
+            wrong: str | None = said(
+                "it is a table of completions, a row each ({names}), not of metrics.", names=listed(texts[:_NAMED])
             )
         else:
             wrong = objection(columns, texts)
         if wrong is not None:
             raise NotALogError.of(source.name, wrong, "Give the metrics of the run.")
-        aside = [f"left aside, without numbers: {', '.join(texts[:_NAMED])}"] if texts else []
+        aside = [said("left aside, without numbers: {names}", names=listed(texts[:_NAMED]))] if texts else []
         yield RawLog(name=source.name, reader=self.name, rows=rows, columns=columns, notes=tuple(aside))
 
 
@@ -74,13 +78,15 @@ def _columns(file: Any, arrow: Any) -> tuple[dict[str, RawColumn], list[str], in
     schema = file.schema_arrow
     rows = file.metadata.num_rows
     if len(schema) > MOST_COLUMNS or not 0 <= rows <= MOST_ROWS:
-        raise ValueError(f"{len(schema):,} columns of {rows:,} rows are no log")
+        raise ValueError(said("{n:,} columns of {rows:,} rows are no log", n=len(schema), rows=rows))
     numeric = [f.name for f in schema if _is_number(f.type, arrow)]
     columns = {}
     for name in dict.fromkeys(numeric):
         values = file.read(columns=[name]).column(0)
         if len(values) != rows:
-            raise ValueError(f"{name} has {len(values):,} rows and the table {rows:,}")
+            raise ValueError(
+                said("{metric} has {n:,} rows and the table {rows:,}", metric=name, n=len(values), rows=rows)
+            )
         there = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
         kept = values.drop_null().cast(arrow.float64(), safe=False).to_numpy()
         if len(kept):
@@ -94,7 +100,12 @@ def _is_number(kind: Any, arrow: Any) -> bool:  # noqa: ANN401
 
 
 def _short(error: Exception) -> str:
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    """The reason in one line; the package says some in many."""
+    why = reason(error)
+    lines = why.splitlines()
+    if not lines:
+        return type(error).__name__
+    return why if len(lines) == 1 and len(why) <= _LONGEST_REASON else lines[0][:_LONGEST_REASON]
 
 
 PARQUET = Parquet()

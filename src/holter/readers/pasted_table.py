@@ -6,9 +6,9 @@ Whatever stands before, between and after the tables is passed over. Each table 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from holter.language import said
 from holter.readers.cells import DecimalSigns, is_header, own_names, refuse_grouped_digits
 from holter.readers.encoding import is_text
 from holter.readers.lines import Lines, text
@@ -34,21 +34,23 @@ _LONGEST = 20_000
 """Characters of the longest line that can be a row for people."""
 
 
-@dataclass(slots=True)
 class _Block:
     """One table of the text.
 
     Attributes:
         names: Its header; an empty name is a column to leave out, such as a data frame's index.
         first: Line of the header.
-        rows: Line and cells of each row.
-        ragged: Lines inside it that have another number of cells.
     """
 
-    names: tuple[str, ...]
-    first: int
-    rows: list[tuple[int, list[str]]] = field(default_factory=list)
-    ragged: list[tuple[int, int]] = field(default_factory=list)
+    def __init__(self, file: str, names: Sequence[str], first: int) -> None:
+        self.names, self.first = list(names), first
+        self._file = file
+        self._kept = [index for index, name in enumerate(names) if name]
+        own, notes = own_names(names[index] for index in self._kept)
+        self._own = tuple(own)
+        self._records = Records(file, none=Gap.ABSENT)
+        self._records.notes += notes
+        self._signs = DecimalSigns()
 
     def takes(self, number: int, line: str) -> bool:
         """Add a line that belongs to this table: a row, a row with too few or too many cells, the header again."""
@@ -56,10 +58,28 @@ class _Block:
         rows = [way for way in ways if _is_row(way)]
         fitting = next((way for way in rows if len(way) == len(self.names)), None)
         if fitting is not None:
-            self.rows.append((number, fitting))
+            self.add(number, fitting)
         elif rows:
-            self.ragged.append((number, len(rows[0])))
-        return bool(rows) or list(self.names) in ways
+            self._records.skip(
+                number, said("{n} cells where the header has {names}", n=len(rows[0]), names=len(self.names))
+            )
+        return bool(rows) or self.names in ways
+
+    def add(self, number: int, cells: Sequence[str]) -> None:
+        """Add a row."""
+        shown = self._signs.plain([cells[index] for index in self._kept], number)
+        found = [value(cell) for cell in shown]
+        self._records.table.row(self._own, [None if isinstance(v, Gap) else v for v in found], number)
+
+    def records(self) -> Records:
+        """Its rows.
+
+        Raises:
+            UnreadableLogError: When what its numbers say cannot be told for certain.
+        """
+        self._signs.refuse_doubt(self._file)
+        refuse_grouped_digits(self._file, self._records.table, self._records.table.columns())
+        return self._records
 
 
 class PastedTable:
@@ -76,7 +96,7 @@ class PastedTable:
         if name.lower().removesuffix(".gz").endswith(_SUFFIXES):
             return True
         shown = text(head).splitlines()
-        return any(True for _ in _blocks(enumerate(shown, start=1)))
+        return any(True for _ in _blocks(name, enumerate(shown, start=1)))
 
     def read(self, source: Source) -> Iterator[RawLog]:
         """One log for every table of training metrics in the text.
@@ -85,11 +105,11 @@ class PastedTable:
             UnreadableLogError: When there is none, or its numbers cannot be told for certain.
         """
         lines = Lines(source)
-        blocks = list(_blocks((number, text(line)) for number, line in lines))
+        blocks = list(_blocks(source.name, ((number, text(line)) for number, line in lines)))
         read: list[RawLog] = []
         objection_to_all: NotALogError | None = None
         for block in blocks:
-            records = self._records(source, block)
+            records = block.records()
             name = source.name if len(blocks) == 1 else f"{source.name} (table in line {block.first})"
             try:
                 read.append(records.log(name, self.name, notes=lines.notes))
@@ -104,29 +124,8 @@ class PastedTable:
             )
         yield from read
 
-    def _records(self, source: Source, block: _Block) -> Records:
-        """A table's rows.
 
-        Raises:
-            UnreadableLogError: When what its numbers say cannot be told for certain.
-        """
-        records = Records(source.name, none=Gap.ABSENT)
-        kept = [index for index, name in enumerate(block.names) if name]
-        names, notes = own_names(block.names[index] for index in kept)
-        records.notes += notes
-        signs = DecimalSigns()
-        for number, cells in block.rows:
-            shown = signs.plain([cells[index] for index in kept], number)
-            found = [value(cell) for cell in shown]
-            records.table.row(tuple(names), [None if isinstance(v, Gap) else v for v in found], number)
-        for number, count in block.ragged:
-            records.skip(number, f"{count} cells where the header has {len(block.names)}")
-        signs.refuse_doubt(source.name)
-        refuse_grouped_digits(source.name, records.table, records.table.columns())
-        return records
-
-
-def _blocks(numbered: Iterable[tuple[int, str]]) -> Iterator[_Block]:
+def _blocks(file: str, numbered: Iterable[tuple[int, str]]) -> Iterator[_Block]:
     """The tables in a text: a header that a training log may have, then rows of as many cells."""
     block: _Block | None = None
     above: list[list[tuple[int, str]]] = [[]]
@@ -142,17 +141,18 @@ def _blocks(numbered: Iterable[tuple[int, str]]) -> Iterator[_Block]:
                 continue
             yield block
             above = [[]]
-        block = _begun(above, number, shown)
+        block = _begun(file, above, number, shown)
         if block is None:
             above[-1] = [*above[-1][-_HEADER_LINES + 1 :], (number, shown)]
     if block is not None:
         yield block
 
 
-def _begun(above: Sequence[list[tuple[int, str]]], number: int, line: str) -> _Block | None:
+def _begun(file: str, above: Sequence[list[tuple[int, str]]], number: int, line: str) -> _Block | None:
     """A table whose first row is `line`, when what stands above it is a header that fits.
 
     Args:
+        file: What messages call the text.
         above: Lines above it; a border separates them into groups.
         number: Its number.
         line: The line.
@@ -171,10 +171,11 @@ def _begun(above: Sequence[list[tuple[int, str]]], number: int, line: str) -> _B
         ):
             continue
         for cells in rows:
-            if len(cells) == len(names):
-                return _Block(tuple(names), first, [(number, cells)])
-            if len(cells) == len(names) + 1 and cells[0].isdigit() and "|" not in line:
-                return _Block(("", *names), first, [(number, cells)])
+            indexed = len(cells) == len(names) + 1 and cells[0].isdigit() and "|" not in line
+            if indexed or len(cells) == len(names):
+                block = _Block(file, ["", *names] if indexed else names, first)
+                block.add(number, cells)
+                return block
     return None
 
 

@@ -7,18 +7,29 @@ by a confident diagnosis of nothing.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 
 class NotALogError(UnreadableLogError):
-    """A file that can be read and is no log of a training run: results, a data set, samples, a configuration."""
+    """A file that can be read and is no log of a training run: results, a data set, samples, a configuration.
+
+    The reader that says so has understood the file, so no other one is asked.
+    """
 
 
+class OtherFormatError(NotALogError):
+    """A file that began like a reader's format and went on otherwise: a reader of another format may find a log in it."""
+
+
+_REMEMBERED = 4096
+"""Names of which is remembered what they are: a console says the same ones in line after line."""
 _SIGNS = re.compile(r"[^0-9a-z\u00c0-\uffff]+")
 _AXIS = re.compile(
     r"(?:(?:global|train(?:er|ing)?|current|total|env(?:ironment)?|optim(?:izer)?|gradient|update|time|progress|rollout"
@@ -45,16 +56,19 @@ def _plain(name: str) -> str:
     return _SIGNS.sub("_", name.lower()).strip("_")
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_axis(name: str) -> bool:
     """Whether a column of this name counts steps, updates, episodes or the like."""
     return _AXIS.fullmatch(_plain(name)) is not None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_training_metric(name: str) -> bool:
     """Whether a column of this name is measured while training, and hardly anywhere else."""
     return _TRAINING.fullmatch(_plain(name)) is not None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_reward(name: str) -> bool:
     """Whether a column of this name is a reward or a score, which evaluations have too."""
     return _REWARD.fullmatch(_plain(name)) is not None
@@ -70,21 +84,24 @@ def objection(numbers: Collection[str], texts: Collection[str] = ()) -> str | No
     if not numbers:
         return "it holds no numbers under names."
     if all(map(is_axis, numbers)):
-        return f"it counts steps ({_some(numbers)}) and has no metric beside them."
+        return said("it counts steps ({names}) and has no metric beside them.", names=_some(numbers))
     stepless = not any(map(is_axis, numbers))
     training = any(map(is_training_metric, numbers))
     settings = [n for n in numbers if _SETTING.fullmatch(_plain(n))]
     counted = any(is_axis(n) and not _PLANNED.match(_plain(n)) for n in numbers)
     measured = any(is_reward(n) or (is_training_metric(n) and n not in settings) for n in numbers)
     if settings and not counted and not measured:
-        return f"it holds settings ({_some(settings)}) and neither a step nor a metric."
+        return said("it holds settings ({names}) and neither a step nor a metric.", names=_some(settings))
     if stepless and not training and any(_SAMPLE_ID.fullmatch(_plain(n)) for n in numbers):
-        return f"its rows are samples ({_some(numbers)}), not steps of training."
+        return said("its rows are samples ({names}), not steps of training.", names=_some(numbers))
     if not training and any(_plain(t) in _SAMPLE for t in texts):
-        return f"it is a table of samples or data ({_some(texts)}), not of metrics over steps."
+        return said("it is a table of samples or data ({names}), not of metrics over steps.", names=_some(texts))
     if training or not stepless or (not texts and any(map(is_reward, numbers))):
         return None
-    return f"its columns ({_some([*texts, *numbers])}) have no step and no metric of training, so it seems to be something else."
+    return said(
+        "its columns ({names}) have no step and no metric of training, so it seems to be something else.",
+        names=_some([*texts, *numbers]),
+    )
 
 
 def _some(names: Collection[str]) -> str:

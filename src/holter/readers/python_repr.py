@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import orjson
+
+from holter.language import said
 from holter.readers.numbers import Gap, number
 from holter.readers.rows import DEEPEST
 
@@ -26,8 +29,25 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\n": ""}
+_WORDS = re.compile(r"(?<=: )(-?(?:nan|inf)|None|True|False)(?=[,}])")
+_CONSTANTS = {"None": "null", "True": "true", "False": "false"}
 _OPENING = "{[("
 _CLOSING = {"[": "]", "(": ")"}
+
+
+def by_json(text: str) -> dict[str, object] | None:
+    """What `parse` says, many times faster, of a dictionary that is JSON but for its quotes and constants; None for others."""
+    if '"' in text or "\\" in text:
+        return None
+    try:
+        found = orjson.loads(_WORDS.sub(_constant, text).replace("'", '"'))
+    except orjson.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _constant(found: re.Match[str]) -> str:
+    return _CONSTANTS.get(found[1], f"'{found[1]}'")
 
 
 def parse(text: str) -> dict[str, object]:
@@ -37,13 +57,13 @@ def parse(text: str) -> dict[str, object]:
         ValueError: When it is not one whole dictionary; the message says what was seen.
     """
     if len(text) > LONGEST:
-        raise ValueError(f"longer than {LONGEST >> 20} MiB")
+        raise ValueError(said("longer than {most} MiB", most=LONGEST >> 20))
     tokens = _tokens(text)
     if next(tokens) != ("sign", "{"):
-        raise ValueError("does not begin with {")
+        raise ValueError(said("does not begin with {brace}", brace="{"))
     found = _dictionary(tokens, 0)
     if next(tokens) != ("end", ""):
-        raise ValueError("goes on after the closing }")
+        raise ValueError(said("goes on after the closing {brace}", brace="}"))
     return found
 
 
@@ -52,7 +72,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     while at < end:
         found = _TOKEN.match(text, at)
         if found is None:
-            raise ValueError(f"cannot read {text[at : at + 20]!r}")
+            raise ValueError(said("cannot read {text!r}", text=text[at : at + 20]))
         kind = str(found.lastgroup)
         yield kind, found[kind]
         at = found.end()
@@ -62,21 +82,21 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 def _dictionary(tokens: Iterator[tuple[str, str]], depth: int) -> dict[str, object]:
     if depth > DEEPEST:
-        raise ValueError(f"nested more than {DEEPEST} deep")
+        raise ValueError(said("nested more than {most} deep", most=DEEPEST))
     out: dict[str, object] = {}
     while True:
         kind, key = next(tokens)
         if (kind, key) == ("sign", "}"):
             return out
         if kind not in ("text", "word"):
-            raise ValueError(f"a name was expected before {key!r}")
+            raise ValueError(said("a name was expected before {text!r}", text=key))
         if next(tokens) != ("sign", ":"):
-            raise ValueError(f"no colon after {key}")
+            raise ValueError(said("no colon after {text}", text=key))
         out[_unquoted(key) if kind == "text" else key], stop = _value(tokens, depth)
         if stop == "}":
             return out
         if stop != ",":
-            raise ValueError(f"no comma after the value of {key}")
+            raise ValueError(said("no comma after the value of {text}", text=key))
 
 
 def _value(tokens: Iterator[tuple[str, str]], depth: int) -> tuple[object, str]:
@@ -97,7 +117,7 @@ def _value(tokens: Iterator[tuple[str, str]], depth: int) -> tuple[object, str]:
         for _ in _until(tokens, _CLOSING[seen]):
             pass
         return [], next(tokens)[1]
-    raise ValueError(f"a value was expected before {seen!r}")
+    raise ValueError(said("a value was expected before {text!r}", text=seen))
 
 
 def _until(tokens: Iterator[tuple[str, str]], closing: str) -> Iterator[tuple[str, str]]:
@@ -112,7 +132,7 @@ def _until(tokens: Iterator[tuple[str, str]], closing: str) -> Iterator[tuple[st
             depth -= 1
             if not depth:
                 if seen != closing:
-                    raise ValueError(f"{closing!r} was expected before {seen!r}")
+                    raise ValueError(said("{sign!r} was expected before {text!r}", sign=closing, text=seen))
                 return
         yield kind, seen
 

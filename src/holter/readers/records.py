@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.errors import UnreadableLogError
+from holter.language import listed, phrase, reason, said
 from holter.readers.base import RawColumn, RawLog, Skipped
 from holter.readers.evaluation_rows import marked_evaluation
 from holter.readers.lines import MOST_SKIPPED
@@ -76,7 +77,7 @@ class Records:
                     record = {k: v for k, v in record.items() if k not in CONFIG or not isinstance(v, dict)}
                 record = flat(record)
             except TooDeepError as error:
-                self.skip(line, str(error))
+                self.skip(line, reason(error))
                 return
         if _SUMMARY in record:
             record = self._without_summary(record)
@@ -87,7 +88,8 @@ class Records:
     def _without_summary(self, record: Mapping[str, object]) -> dict[str, object]:
         """The row that a trainer writes at its end holds means over the whole run, which are no point of it."""
         told = {k: v for k, v in record.items() if k.startswith("train_")}
-        self.notes.append(f"the trainer's summary is not a row: {', '.join(f'{k} {v}' for k, v in told.items())}")
+        values = listed(f"{k} {v}" for k, v in told.items())
+        self.notes.append(said("the trainer's summary is not a row: {values}", values=values))
         rest = {k: v for k, v in record.items() if k not in told}
         return rest if any(not is_axis(k) for k in rest) else {}
 
@@ -112,7 +114,8 @@ class Records:
         if not lines:
             self.skipped = [Skipped(s.file, None, s.why) for s in self.skipped]
         if self._more_skipped:
-            self.skipped.append(Skipped(self.file, None, f"{self._more_skipped} more places could not be read"))
+            more = said("{n} more places could not be read", n=self._more_skipped)
+            self.skipped.append(Skipped(self.file, None, more))
         return RawLog(
             name=name,
             reader=reader,
@@ -128,9 +131,16 @@ class Records:
         wrong = objection(columns, self.table.texts) or self._labelled(columns)
         if wrong is None:
             return
-        first = f" The first place that could not be read: {self.skipped[0]}." if self.skipped and not columns else ""
+        if self.skipped and not columns:
+            first = self.skipped[0]
+            wrong = said(
+                "{what} The first place that could not be read: {place}: {why}.",
+                what=phrase(wrong),
+                place=first.place,
+                why=phrase(first.why),
+            )
         kind = UnreadableLogError if self.skipped else NotALogError
-        raise kind.of(self.file, wrong + first, "A log needs rows with a step and numbers: loss, reward, kl, ...")
+        raise kind.of(self.file, wrong, "A log needs rows with a step and numbers: loss, reward, kl, ...")
 
     def _labelled(self, columns: Collection[str]) -> str | None:
         """A table without steps whose rows are told apart by a text compares things; it does not run over time."""
@@ -139,23 +149,27 @@ class Records:
         for key, samples in self.table.samples.items():
             labels = {text for _, text in samples}
             if self.table.texts[key] == len(self.table) > 1 and len(labels) == len(samples) and not _is_time(labels):
-                return f"its rows have no step and are told apart by {key} ({_some(sorted(labels))}): a comparison, not a run."
+                return said(
+                    "its rows have no step and are told apart by {metric} ({labels}): a comparison, not a run.",
+                    metric=key,
+                    labels=_some(sorted(labels)),
+                )
         return None
 
     def _left_aside(self, columns: Collection[str], blank: int) -> Iterator[str]:
         names = [k for k in self.table.texts if k not in columns and f"eval_{k}" not in columns]
         if names:
-            yield f"left aside, without numbers: {_some(names)}"
+            yield said("left aside, without numbers: {names}", names=_some(names))
         if blank:
-            yield f"rows without a number left aside: {blank}"
+            yield said("rows without a number left aside: {n}", n=blank)
 
     def _texts_among_numbers(self, key: str) -> None:
         numbers = self.table.lines()
         samples = self.table.samples.get(key, [])[:3]
         for row, value in samples:
-            self.skip(int(numbers[row]), f"{key}: {value!r} is not a number")
+            self.skip(int(numbers[row]), said("{metric}: {value!r} is not a number", metric=key, value=value))
         if self.table.texts[key] > len(samples):
-            self.skip(None, f"{key}: {self.table.texts[key]} values in all are not numbers")
+            self.skip(None, said("{metric}: {n} values in all are not numbers", metric=key, n=self.table.texts[key]))
 
 
 def _without_blank_rows(columns: dict[str, RawColumn], rows: int) -> tuple[dict[str, RawColumn], NDArray[np.bool_]]:
@@ -175,4 +189,5 @@ def _is_time(texts: Iterable[str]) -> bool:
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(n[:40] for n in names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    shown = listed(n[:40] for n in names[:5])
+    return said("{names} and {n} more", names=shown, n=len(names) - 5) if len(names) > 5 else shown

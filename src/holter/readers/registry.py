@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from holter import discovery, readers
 from holter.errors import UnreadableLogError
+from holter.language import phrase, said
 from holter.readers.base import Reader
 from holter.readers.foreign import foreign
-from holter.readers.plausibility import NotALogError
+from holter.readers.plausibility import NotALogError, OtherFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +59,7 @@ def reader_for(source: Source) -> Reader:
 def _unrecognised(source: Source, head: bytes) -> UnreadableLogError:
     seems = foreign(head)
     if seems is not None:
-        return UnreadableLogError.of(source.name, f"this is {seems[0]}.", seems[1])
+        return UnreadableLogError.of(source.name, said("this is {what}.", what=phrase(seems[0])), seems[1])
     if source.name.lower().endswith(_CONFIGURATIONS):
         return UnreadableLogError.of(
             source.name, "this seems to be a configuration.", "Give the run's log, or its folder."
@@ -68,6 +69,9 @@ def _unrecognised(source: Source, head: bytes) -> UnreadableLogError:
 
 def read(source: Source, via: Callable[[Reader, Source], list[RawLog]] | None = None) -> list[RawLog]:
     """The logs in `source`, by the first reader that recognises it and can read it.
+
+    A reader that understood all of the file and found no log in it has the last word: one that is less sure would make rows of
+    a part of what was refused.
 
     Args:
         source: The bytes.
@@ -86,6 +90,8 @@ def read(source: Source, via: Callable[[Reader, Source], list[RawLog]] | None = 
         except UnreadableLogError as error:
             if first is None or (isinstance(first, NotALogError) and not isinstance(error, NotALogError)):
                 first = error
+            if isinstance(error, NotALogError) and not isinstance(error, OtherFormatError):
+                break
             continue
         if found:
             return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holter.language import said
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -53,7 +55,7 @@ def flat(record: Mapping[str, object]) -> dict[str, object]:
 
 def _joined(record: Mapping[str, object], prefix: str, depth: int) -> Iterator[tuple[str, object]]:
     if depth > DEEPEST:
-        raise TooDeepError(f"objects are nested more than {DEEPEST} deep")
+        raise TooDeepError(said("objects are nested more than {most} deep", most=DEEPEST))
     for key, value in record.items():
         name = f"{prefix}{key}"
         if isinstance(value, dict) and "_type" not in value:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import phrase, said
 from holter.readers.base import RawLog, Skipped
 from holter.readers.records import Records
 from holter.store.layout import manifest_file
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from holter.store.manifest import Manifest
     from holter.store.reading import Line
 
+CLOCK = "time"
+"""Name of the column that says when a row was logged, in seconds since 1970."""
 _NAME = re.compile(r"metrics-(\d+)\.jsonl")
 _FILE = re.compile(r"\.(?:jsonl?|ndjson|log|txt|gz|out)$", re.IGNORECASE)
 _BEGINNING = re.compile(rb'\{"step":[^,{}\[\]]+,"time":')
@@ -95,7 +98,13 @@ class _Folder:
             records.skipped.append(Skipped(str(file), line.number, line.fault))
         elif line.gap is not None:
             lost, why = line.gap.get("lines"), line.gap.get("why")
-            records.skipped.append(Skipped(str(file), line.number, f"{lost} rows could not be written here: {why}"))
+            records.skipped.append(
+                Skipped(
+                    str(file),
+                    line.number,
+                    said("{n} rows could not be written here: {why}", n=lost, why=phrase(str(why))),
+                )
+            )
         else:
             step = line.row.get("step")
             if isinstance(step, int | float) and any(low < step < high for low, high in self._gone[index]):
@@ -137,11 +146,11 @@ class _Folder:
         records.config.update(next((m.config for m in reversed(self._manifests) if m is not None), {}))
         if not len(records.table):
             raise UnreadableLogError.of(self._name, "it holds no row yet.")
-        notes = [f"segments of a resumed run: {len(self.parts)}"] if several else []
+        notes = [said("segments of a resumed run: {n}", n=len(self.parts))] if several else []
         log = records.log(self._name, RUN_FOLDER.name, lines=not several, notes=notes)
-        said = next((m.dialect for m in reversed(self._manifests) if m is not None and m.dialect), "")
+        dialect = next((m.dialect for m in reversed(self._manifests) if m is not None and m.dialect), "")
         resumes = tuple(sorted({row for row in self._begins.values() if 0 < row < log.rows}))
-        return replace(log, dialects=(said,) if said else (), resumes=resumes if several else None)
+        return replace(log, dialects=(dialect,) if dialect else (), resumes=resumes if several else None, clock=CLOCK)
 
 
 def _number(file: Path) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from holter.errors import UnreadableLogError
+from holter.language import said
 from holter.readers.base import RawColumn
 from holter.readers.numbers import Gap, mean_and_spread, scalar
 
@@ -89,7 +90,10 @@ class Table:
             if len(self._order) > MOST_COLUMNS:
                 raise UnreadableLogError.of(
                     self.file,
-                    f"it uses more than {MOST_COLUMNS:,} different names, so they seem to be data and not metrics.",
+                    said(
+                        "it uses more than {most:,} different names, so they seem to be data and not metrics.",
+                        most=MOST_COLUMNS,
+                    ),
                     "Log values under fixed names, with the step as a value.",
                 )
         group[0].append(len(self._lines))

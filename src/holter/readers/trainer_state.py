@@ -10,24 +10,21 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
-from holter.readers.encoding import TOLD_BY, Decoder, encoding_of, is_text
-from holter.readers.json_document import LARGEST, TORN, too_large, whole_records
+from holter.language import reason, said
+from holter.readers.encoding import is_text
+from holter.readers.json_blocks import Document, blocks
+from holter.readers.json_document import TORN
 from holter.readers.json_text import loads
-from holter.readers.lines import text
 from holter.readers.records import Records
 from holter.readers.rows import TooDeepError, config_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import BinaryIO
+    from collections.abc import Iterator
 
     from holter.readers.base import RawLog, Source
 
 _HISTORY = re.compile(rb'"log_history"\s*:\s*\[')
 _FIRST = re.compile(rb"\n([ \t]+)\{")
-_BLOCK = 1 << 17
-_WIDEST = 1 << 10
-"""Bytes within which the name of the history, and the beginning of its first record, stand."""
 _BOOKKEEPING = frozenset(
     {"log_history", "epoch", "global_step", "total_flos", "num_input_tokens_seen", "stateful_callbacks", "trial_name",
      "trial_params", "best_global_step", "best_metric", "best_model_checkpoint"}
@@ -55,7 +52,7 @@ class TrainerState:
         """
         records = Records(source.name, keep=source.keep)
         with source.open() as stream:
-            document = _Document(source.name, stream)
+            document = Document(source.name, stream)
             start = document.search(_HISTORY)
             if start is None:
                 raise UnreadableLogError.of(
@@ -65,8 +62,7 @@ class TrainerState:
             if opening is not None:
                 _add_indented(records, document, start.end(), opening[1])
             else:
-                document.hold_all()
-                _add_compact(records, document.held, start.end())
+                _add_compact(records, document, start.end())
         if not len(records.table) and not records.skipped:
             raise UnreadableLogError.of(
                 source.name,
@@ -76,56 +72,7 @@ class TrainerState:
         yield records.log(source.name, self.name, lines=opening is not None)
 
 
-class _Document:
-    """A document in UTF-8, of which only the part that is being read is held.
-
-    Attributes:
-        held: That part.
-    """
-
-    def __init__(self, file: str, stream: BinaryIO) -> None:
-        self._file, self._stream = file, stream
-        first = stream.read(_BLOCK)
-        self._decoder = Decoder(encoding_of(first[:TOLD_BY]))
-        self._ended = not first
-        self.held = self._decoder.feed(first)
-
-    def more(self) -> bool:
-        """Hold as much again; whether there was more.
-
-        Raises:
-            UnreadableLogError: When more than `LARGEST` bytes would be held.
-        """
-        if self._ended:
-            return False
-        read = self._stream.read(max(_BLOCK, len(self.held)))
-        self._ended = not read
-        self.held += self._decoder.feed(read, final=self._ended)
-        if len(self.held) > LARGEST:
-            raise too_large(self._file)
-        return True
-
-    def hold_all(self) -> None:
-        """Hold the rest."""
-        while self.more():
-            pass
-
-    def search(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-        """The first match, with enough held behind it to tell how the document is laid out."""
-        begin = 0
-        while (found := pattern.search(self.held, begin)) is None or len(self.held) - found.end() < _WIDEST:
-            begin = max(len(self.held) - _WIDEST, 0) if found is None else found.start()
-            if not self.more():
-                return found
-        return found
-
-    def drop(self, end: int) -> bytes:
-        """The first bytes, which are not held any more."""
-        gone, self.held = self.held[:end], self.held[end:]
-        return gone
-
-
-def _add_indented(records: Records, document: _Document, begin: int, indent: bytes) -> None:
+def _add_indented(records: Records, document: Document, begin: int, indent: bytes) -> None:
     """Add a history laid out as `json.dump` indents it: blocks of whole records, parsed and forgotten one by one."""
     between, closing, opening = b"\n" + indent + b"},", b"\n" + indent + b"}\n", b"\n" + indent + b"{"
     before = document.drop(begin)
@@ -181,7 +128,7 @@ def _add_block(records: Records, block: bytes, found: list[object] | None, line:
         try:
             _add_record(records, loads(block[begin:end].strip().rstrip(b",")), number)
         except ValueError as error:
-            records.skip(number, f"the record that begins here is {error}")
+            records.skip(number, said("the record that begins here is {error}", error=reason(error)))
     return lines
 
 
@@ -197,19 +144,24 @@ def _add_record(records: Records, record: object, line: int) -> None:
         records.skip(line, "not an object with names")
 
 
-def _add_compact(records: Records, body: bytes, start: int) -> None:
+def _add_compact(records: Records, document: Document, begin: int) -> None:
     """Add a history laid out in any other way; one that ends early gives its whole records."""
-    try:
-        document = loads(body)
-    except ValueError:
-        found: Iterable[object] = whole_records(text(body[start:]))[0]
+    before = document.drop(begin)
+    for block in blocks(document):
+        found = block.parsed()
+        if found is not None:
+            for record in found:
+                _add_record(records, record, 1)
+            continue
+        for first, end in pairwise([0, *block.ends]):
+            try:
+                _add_record(records, loads(block.text[first:end].lstrip(b", \t\r\n")), 1)
+            except ValueError as error:
+                records.skip(None, said("a record is {error}", error=reason(error)))
+    if document.held[:1] != b"]":
         records.notes.append(TORN)
-    else:
-        history = document.get("log_history") if isinstance(document, dict) else None
-        found = history if isinstance(history, list) else ()
-        _settings(records, document)
-    for record in found:
-        _add_record(records, record, 1)
+    document.hold_all()
+    _add_settings(records, before + document.held if document.held[:1] == b"]" else before + b"]}")
 
 
 def _add_settings(records: Records, document: bytes) -> None:
@@ -226,7 +178,7 @@ def _settings(records: Records, document: object) -> None:
     try:
         records.config.update(config_of(document))
     except TooDeepError as error:
-        records.notes.append(f"settings left aside: {error}")
+        records.notes.append(said("settings left aside: {error}", error=reason(error)))
     for key, value in document.items():
         if key not in _BOOKKEEPING and not key.startswith("is_") and isinstance(value, int | float | str | bool):
             records.config[key] = value

@@ -12,6 +12,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from holter.errors import UnreadableLogError
+from holter.language import reason, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,8 +87,11 @@ class _Unpacked(io.RawIOBase):
             self.torn = True
             return 0
         except self.faults as error:
-            self.damage = (
-                f"the {self.kind} data is damaged after {self.count:,} unpacked bytes ({error}); the rest is lost"
+            self.damage = said(
+                "the {kind} data is damaged after {n:,} unpacked bytes ({error}); the rest is lost",
+                kind=self.kind,
+                n=self.count,
+                error=reason(error),
             )
             return 0
         view[: len(found)] = found
@@ -95,8 +99,11 @@ class _Unpacked(io.RawIOBase):
         if self.count > ALWAYS_ALLOWED and self.count > MOST_TIMES * max(self.packed.count, 1):
             raise UnreadableLogError.of(
                 self.name,
-                f"it unpacks to more than {MOST_TIMES} times its size ({self.count >> 20:,} MiB and counting), "
-                "as no log does.",
+                said(
+                    "it unpacks to more than {times} times its size ({n:,} MiB and counting), as no log does.",
+                    times=MOST_TIMES,
+                    n=self.count >> 20,
+                ),
                 "If it is one, unpack it first and read the unpacked file.",
             )
         return len(found)

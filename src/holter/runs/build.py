@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.dialects.base import Fit
-from holter.errors import UnknownNameError
+from holter.discovery import unknown_name
 from holter.runs.derive import derived
 from holter.runs.run import Run, Series, signal_of
 from holter.signals import catalog
@@ -39,7 +39,7 @@ def run_of(
     for key, column in columns.items():
         found = signal_of(key)
         if found is None:
-            raise UnknownNameError.of("signal", key, catalog.catalog())
+            raise unknown_name("signal", key, catalog.catalog())
         signal, labels, split = found
         at = np.asarray([i for i, v in enumerate(column) if v is not None], np.int64)
         series[key] = Series(

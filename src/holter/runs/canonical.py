@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.dialects.base import Fit
-from holter.dialects.meaning import told_apart
+from holter.dialects.base import Fit, Name
+from holter.dialects.meaning import Meaning, told_apart
 from holter.dialects.registry import detect, dialect, is_ignored, lineage, meaning, never
+from holter.language import listed, said
 from holter.runs.derive import derived
 from holter.runs.kl_unit import with_kl_unit
 from holter.runs.nulls import without_holes
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from holter.dialects.base import Dialect
-    from holter.dialects.registry import Meaning
     from holter.readers.base import RawColumn, RawLog
     from holter.runs.segments import Segment
     from holter.runs.step_axis import StepAxis
+
+
+ELAPSED = "time/total"
+"""Key of the time since the start."""
 
 
 def canonical(log: RawLog, *, speaks: str | None = None) -> list[Run]:
@@ -42,18 +46,29 @@ def canonical(log: RawLog, *, speaks: str | None = None) -> list[Run]:
         speaks: Name of the dialect, when the caller knows better than the signatures.
     """
     spoken = dialect(speaks) if speaks else detect(log.columns.keys(), log.dialects)
-    meanings = told_apart({raw: meaning(spoken, raw) for raw in log.columns})
+    log, meanings = _with_clock(log, told_apart({raw: meaning(spoken, raw) for raw in log.columns}))
     metrics = _metrics(log, spoken, meanings)
     axis = step_axis(log, spoken, meanings, metrics)
     columns, empty = without_holes(log, spoken, meanings)
     notes = [*log.notes, *axis.notes]
     if empty:
-        notes.append(f"null in every row: {', '.join(empty)}.")
+        notes.append(said("null in every row: {metrics}.", metrics=listed(empty)))
     parts = segments(axis.steps, metrics, log.resumes)
     return [
         _Part(log, spoken, meanings, columns, axis, part).run(_named(log.name, number, len(parts)), tuple(notes))
         for number, part in enumerate(parts, start=1)
     ]
+
+
+def _with_clock(log: RawLog, meanings: Mapping[str, Meaning | None]) -> tuple[RawLog, Mapping[str, Meaning | None]]:
+    """The clock of the format's own column as the time since the start, where the framework logs no such time itself."""
+    clock = log.columns.get(log.clock)
+    known = np.flatnonzero(np.isfinite(clock.values)) if clock is not None else np.empty(0, np.int64)
+    if clock is None or not len(known) or any(m is not None and m.full_key == ELAPSED for m in meanings.values()):
+        return log, meanings
+    since = replace(clock, values=clock.values - clock.values[known[0]])
+    elapsed = Meaning(Name(log.clock, ELAPSED, fit=Fit.CLOSE), ELAPSED, evaluation=False)
+    return replace(log, columns={**log.columns, log.clock: since}), {**meanings, log.clock: elapsed}
 
 
 def _named(name: str, number: int, count: int) -> str:
@@ -127,7 +142,8 @@ class _Part:
                 if not is_ignored(self.spoken, raw):
                     unknown[raw] = Unknown(raw, rows, values)
                 continue
-            if made.concept != "axis":
+            # Every row has its time, an evaluation's as well as that of the training row of its step: neither replaces the other.
+            if made.concept != "axis" and raw != self.log.clock:
                 replaced[older] = True
             mine = (list(Fit).index(found.name.fit), order.get(id(found.name), len(order)))
             before = by_key.get(made.key)
@@ -138,7 +154,10 @@ class _Part:
                 spare[before.metric] = before
             by_key[made.key], place[made.key] = made, mine
         if pooled:
-            notes = (*notes, f"Several rows a step hold {', '.join(pooled)}; the mean of a step's rows is taken.")
+            notes = (
+                *notes,
+                said("Several rows a step hold {metrics}; the mean of a step's rows is taken.", metrics=listed(pooled)),
+            )
         series, kl_note = with_kl_unit(_axes_last(by_key), self.spoken)
         series |= derived(series)
         held = {s.concept for s in series.values() if s.split is Split.TRAIN}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holter.errors import UnreadableLogError
+from holter.language import listed, reason, said
 from holter.readers.base import GatheringReader, Reader, Skipped, Source
 from holter.readers.registry import readers_for
 from holter.readers.stores.aim import FOLDER as AIM
@@ -135,13 +136,17 @@ def _files(folder: Path, found: Found) -> list[Path]:
             seen.add(identity)
             entries = sorted(os.scandir(here), key=lambda e: e.name)
         except OSError as error:
-            found.refused.append(Skipped(str(here), None, f"this folder cannot be read ({error.strerror})"))
+            found.refused.append(
+                Skipped(str(here), None, said("this folder cannot be read ({error})", error=reason(error)))
+            )
             continue
         looked_at += len(entries)
         if looked_at > MOST_ENTRIES:
             found.refused.append(
                 Skipped(
-                    str(folder), None, f"more than {MOST_ENTRIES:,} files; name the runs' folders instead of this one"
+                    str(folder),
+                    None,
+                    said("more than {most:,} files; name the runs' folders instead of this one", most=MOST_ENTRIES),
                 )
             )
             break
@@ -165,7 +170,9 @@ def _files(folder: Path, found: Found) -> list[Path]:
                         out.append(path)
             except OSError as error:
                 if may_be_log(entry.name):
-                    found.refused.append(Skipped(str(path), None, f"it cannot be opened ({error.strerror})"))
+                    found.refused.append(
+                        Skipped(str(path), None, said("it cannot be opened ({error})", error=reason(error)))
+                    )
         open_folders += reversed(below)
         linked += links
     return sorted(out)
@@ -187,7 +194,7 @@ def _recognised(files: list[Path], folder: Path, found: Found) -> list[_Log]:
         try:
             head = source.head()
         except (OSError, UnreadableLogError) as error:
-            found.refused.append(Skipped(str(path), None, f"it cannot be opened ({getattr(error, 'strerror', error)})"))
+            found.refused.append(Skipped(str(path), None, said("it cannot be opened ({error})", error=reason(error))))
             continue
         reader = next(readers_for(path.name, head), None) if head.strip() else None
         if reader is not None and (reader.priority < TAKES_ANY_TEXT or reader.recognises("", head)):
@@ -284,8 +291,10 @@ def _chosen(group: list[_Log]) -> list[list[tuple[Source, tuple[str, ...]]]]:
 def _remarks(aside: list[_Log]) -> tuple[str, ...]:
     if not aside:
         return ()
-    shown = ", ".join(log.source.name for log in aside[:3]) + (f" and {len(aside) - 3} more" if len(aside) > 3 else "")
-    return (f"left aside as another form of this run: {shown}",)
+    files = listed(log.source.name for log in aside[:3])
+    if len(aside) <= 3:
+        return (said("left aside as another form of this run: {files}", files=files),)
+    return (said("left aside as another form of this run: {files} and {n} more", files=files, n=len(aside) - 3),)
 
 
 def _without_copies(logs: list[_Log]) -> tuple[list[_Log], list[_Log]]:

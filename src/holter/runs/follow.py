@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.errors import UnreadableLogError
+from holter.language import reason, said
 from holter.readers.base import RawColumn, Source
 from holter.readers.growth import GrowingReader
 from holter.readers.registry import read
@@ -220,7 +221,9 @@ class Followed:
             except UnreadableLogError as error:
                 self._kept = error
             except OSError as error:
-                self._kept = UnreadableLogError.of(self.source.name, f"it cannot be read ({error.strerror or error}).")
+                self._kept = UnreadableLogError.of(
+                    self.source.name, said("it cannot be read ({error}).", error=reason(error))
+                )
         if isinstance(self._kept, UnreadableLogError):
             raise self._kept
         self.readable = True
@@ -251,8 +254,10 @@ class Followed:
             for data in tail.chunks():
                 growing.feed(tail.path, data)
         logs = growing.logs()
-        self._growing, self._tails = growing, tails
-        self._stamp = None
+        if all(log.reader == reader.name for log in logs):
+            # Otherwise its only row is a document of another format, which is rewritten as a whole.
+            self._growing, self._tails = growing, tails
+            self._stamp = None
         return logs
 
     def _pull(self) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from holter.dialects.base import Fit
 from holter.dialects.names import bracketed
 from holter.dialects.registry import GENERIC
+from holter.language import said
 from holter.runs.run import signal_of
 
 if TYPE_CHECKING:
@@ -41,35 +42,44 @@ def with_kl_unit(series: dict[str, Series], spoken: Dialect) -> tuple[dict[str, 
         series: Series by canonical key.
         spoken: The dialect of the log; only the generic one leaves the unit open.
     """
-    out, said = dict(series), ""
+    out, note = dict(series), ""
     for prefix in ("", "eval/"):
         token, total = f"{prefix}kl", f"{prefix}objective/kl"
         kl = out.get(token)
         if kl is None or kl.fit is not Fit.PROXY or spoken.name != GENERIC or total in out:
             continue
         per_sequence, why = _is_per_sequence(kl, series)
-        unit = "sequence" if per_sequence else "token"
-        said = f"{kl.metric} is read in nats per {unit}: {why}."
+        note = said(
+            "{metric} is read in nats per sequence: {why}."
+            if per_sequence
+            else "{metric} is read in nats per token: {why}.",
+            metric=kl.metric,
+            why=why,
+        )
         if per_sequence:
             target = signal_of(total)
             assert target is not None, "objective/kl is in the catalog"
             moved = replace(kl, key=total, signal=target[0], unit=target[0].unit, reduction=target[0].reduction)
             out = {(total if key == token else key): (moved if key == token else s) for key, s in out.items()}
-    return out, said
+    return out, note
 
 
 def _is_per_sequence(kl: Series, series: dict[str, Series]) -> tuple[bool, str]:
     hint = bracketed(kl.metric)
     if _TOKEN.search(hint):
-        return False, "its name says so"
+        return False, said("its name says so")
     if _SEQUENCE.search(hint):
-        return True, "its name says so"
+        return True, said("its name says so")
     first = np.abs(kl.values[np.isfinite(kl.values) & (kl.values != 0)][:FIRST])
     critic = next((s.metric for s in series.values() if s.concept in _COMPANY), "")
     if critic and len(first) and float(np.median(first)) > PER_SEQUENCE:
-        return True, f"it starts above {PER_SEQUENCE:g} beside {critic}, as the sum over a sequence does"
+        return True, said(
+            "it starts above {level:g} beside {critic}, as the sum over a sequence does",
+            level=PER_SEQUENCE,
+            critic=critic,
+        )
     if not len(first):
-        return False, "the log has no value of it yet that could tell"
+        return False, said("the log has no value of it yet that could tell")
     if critic:
-        return False, f"it starts below {PER_SEQUENCE:g}"
-    return False, "nothing beside it tells of a critic, and GRPO trainers log the mean per token"
+        return False, said("it starts below {level:g}", level=PER_SEQUENCE)
+    return False, said("nothing beside it tells of a critic, and GRPO trainers log the mean per token")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import listed, phrase, reason, said
 from holter.readers.base import Skipped, Source
 from holter.readers.plausibility import NotALogError
 from holter.readers.registry import read as read_logs
@@ -82,11 +83,11 @@ def logs_of(source: Source, read: Read = read_logs) -> list[RawLog]:
     try:
         logs = read(source)
     except OSError as error:
-        raise UnreadableLogError.of(source.name, f"it cannot be read ({error.strerror or error}).") from error
+        raise UnreadableLogError.of(source.name, said("it cannot be read ({error}).", error=reason(error))) from error
     if source.path is None or any(log.config for log in logs):
         return logs
     config, file = beside(source.path)
-    note = f"hyper-parameters are those of {file}"
+    note = said("hyper-parameters are those of {file}", file=file)
     return [replace(log, config=config, notes=(*log.notes, note)) for log in logs] if config else logs
 
 
@@ -161,7 +162,7 @@ def _behind(url: str, refused: list[Skipped]) -> list[RawLog]:
                 found += map(copies.log, _here(path, not_read))
             refused += map(copies.skipped, not_read)
     except UnreadableLogError as error:
-        refused.append(_reason(url, error))
+        refused.append(Skipped.of(url, error))
     return found
 
 
@@ -198,21 +199,23 @@ def choices(path: str, refused: list[Skipped]) -> Iterator[Choices]:
     except FileNotFoundError:
         why = "it is a link to a file that is gone" if os.path.lexists(path) else _not_there(Path(path))
         refused.append(Skipped(path, None, why))
-    except (OSError, ValueError) as error:
-        refused.append(Skipped(path, None, f"it cannot be opened ({getattr(error, 'strerror', None) or error})"))
     except UnreadableLogError as error:
-        refused.append(_reason(path, error))
+        refused.append(Skipped.of(path, error))
+    except (OSError, ValueError) as error:
+        refused.append(Skipped(path, None, said("it cannot be opened ({error})", error=reason(error))))
 
 
 def _not_there(path: Path) -> str:
     """That a path does not exist, and what in its folder is called nearly so."""
-    why = "there is no such file or folder"
     try:
         names = [entry.name for entry in itertools.islice(os.scandir(path.parent), MOST_NAMES)]
     except OSError:
-        return f"{why}, nor is there a folder {path.parent}"
+        return said("there is no such file or folder, nor is there a folder {folder}", folder=path.parent)
     near = difflib.get_close_matches(path.name, names, n=2, cutoff=0.8)
-    return f"{why}. Did you mean {' or '.join(str(path.parent / n) for n in near)}?" if near else why
+    if not near:
+        return "there is no such file or folder"
+    nearest = listed((str(path.parent / n) for n in near), " or ")
+    return said("there is no such file or folder. Did you mean {nearest}?", nearest=nearest)
 
 
 def _standard_input() -> Source:
@@ -222,7 +225,7 @@ def _standard_input() -> Source:
 def _limited(data: bytes, name: str) -> bytes:
     if len(data) > MOST_INPUT:
         raise UnreadableLogError.of(
-            name, f"more than {MOST_INPUT >> 30} GiB came in.", "Save it to a file and give the file."
+            name, said("more than {most} GiB came in.", most=MOST_INPUT >> 30), "Save it to a file and give the file."
         )
     return data
 
@@ -232,8 +235,15 @@ def _stream(path: str, mode: int) -> Source:
     if path.startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/")):
         with open(path, "rb") as stream:  # noqa: PTH123 - a descriptor, not a path on a disk
             return Source(path, data=_limited(stream.read(MOST_INPUT + 1), path))
-    kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-    raise UnreadableLogError.of(path, f"it is {kind}, not a file.", f"To read from it: `holter check - < {path}`.")
+    raise UnreadableLogError.of(
+        path,
+        "it is a named pipe, not a file."
+        if stat.S_ISFIFO(mode)
+        else "it is a socket, not a file."
+        if stat.S_ISSOCK(mode)
+        else "it is a device, not a file.",
+        said("To read from it: `holter check - < {path}`.", path=path),
+    )
 
 
 def _first_readable(choices: Choices, refused: list[Skipped], read: Read, no_logs: list[Skipped]) -> list[RawLog]:
@@ -242,10 +252,10 @@ def _first_readable(choices: Choices, refused: list[Skipped], read: Read, no_log
         try:
             logs = logs_of(source, read)
         except NotALogError as error:
-            no_logs.append(_reason(source.name, error))
+            no_logs.append(Skipped.of(source.name, error))
             continue
         except UnreadableLogError as error:
-            refused.append(_reason(source.name, error))
+            refused.append(Skipped.of(source.name, error))
             continue
         if any(log.rows for log in logs):
             return [replace(log, notes=(*log.notes, *remarks)) if remarks else log for log in logs]
@@ -264,7 +274,8 @@ def _without_copies(runs: Iterable[Run]) -> list[Run]:
             out[(*key[:2], index)] = run
         else:
             first = out[key]
-            out[key] = replace(first, notes=(*first.notes, f"left aside because it says exactly the same: {run.path}"))
+            note = said("left aside because it says exactly the same: {file}", file=run.path)
+            out[key] = replace(first, notes=(*first.notes, note))
     return list(out.values())
 
 
@@ -277,11 +288,6 @@ def _digest(run: Run) -> str:
     for metric, unknown in sorted(run.unknown.items()):
         digest.update(f"{metric}\0".encode() + unknown.at.tobytes() + unknown.values.tobytes())
     return digest.hexdigest()
-
-
-def _reason(file: str, error: UnreadableLogError) -> Skipped:
-    """The error as a refusal, which names the file by itself."""
-    return Skipped(file, None, str(error).removeprefix(f"{file}: "))
 
 
 def _with_own_names(runs: Iterable[Run]) -> Iterator[Run]:
@@ -299,10 +305,15 @@ def _with_own_names(runs: Iterable[Run]) -> Iterator[Run]:
 
 def _nothing(asked: list[str], refused: list[Skipped]) -> UnreadableLogError:
     if not refused:
-        return UnreadableLogError(f"no log was found in {', '.join(asked) or 'nothing'}. {_ASK}")
+        return UnreadableLogError(
+            said("no log was found in {places}.", places=listed(asked)) if asked else "no log was found in nothing.",
+            _ASK,
+        )
     if len(refused) == 1:
         says_more = "`" in refused[0].why or refused[0].why.endswith((".", "?"))
-        return UnreadableLogError(str(refused[0]) + ("" if says_more else f". {_ASK}"))
-    shown = "\n".join(f"  {r}" for r in refused[:20])
-    more = f"\n  and {len(refused) - 20} more" if len(refused) > 20 else ""
-    return UnreadableLogError(f"nothing could be read:\n{shown}{more}")
+        why = phrase(refused[0].why)
+        return UnreadableLogError(f"{refused[0].place}:", *([why] if says_more else [said("{why}.", why=why), _ASK]))
+    lines = [said("  {place}: {why}", place=r.place, why=phrase(r.why)) for r in refused[:20]]
+    if len(refused) > 20:
+        lines.append(said("  and {n} more", n=len(refused) - 20))
+    return UnreadableLogError(said("nothing could be read:\n{reasons}", reasons=listed(lines, "\n")))

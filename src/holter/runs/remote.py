@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from holter.errors import UnreadableLogError
+from holter.language import Said, said
 from holter.readers.base import Skipped
 from holter.runs.folder import MOST_ENTRIES, may_be_log
 
@@ -52,21 +53,25 @@ class Fetched:
         self.prefix = prefix
         self.paths: list[str] = []
 
-    def said(self, text: str) -> str:
+    def of_url(self, sentence: str) -> str:
         """A text about the copies, as one about their URLs."""
-        return text.replace(f"{self.root}/", self.prefix).replace(str(self.root), self.prefix)
+        plain = sentence.replace(f"{self.root}/", self.prefix).replace(str(self.root), self.prefix)
+        if not isinstance(sentence, Said):
+            return plain
+        values = sentence.values.items()
+        return Said(sentence.template, {n: self.of_url(v) if isinstance(v, str) else v for n, v in values}, plain)
 
     def skipped(self, skipped: Skipped) -> Skipped:
         """Something that was not read, with the URL."""
-        return Skipped(self.said(skipped.file), skipped.line, self.said(skipped.why))
+        return Skipped(self.of_url(skipped.file), skipped.line, self.of_url(skipped.why))
 
     def log(self, log: RawLog) -> RawLog:
         """A log of a copy, as one of its URL."""
         return replace(
             log,
-            name=self.said(log.name),
+            name=self.of_url(log.name),
             skipped=tuple(map(self.skipped, log.skipped)),
-            notes=tuple(map(self.said, log.notes)),
+            notes=tuple(map(self.of_url, log.notes)),
         )
 
 
@@ -104,7 +109,9 @@ def _fetched(url: str, root: Path) -> Fetched:
                 size += files.size(path) or 0
                 if size > MOST_FETCHED:
                     raise UnreadableLogError.of(
-                        url, f"it holds more than {MOST_FETCHED >> 30} GiB of logs.", "Give the runs one by one."
+                        url,
+                        said("it holds more than {most} GiB of logs.", most=MOST_FETCHED >> 30),
+                        "Give the runs one by one.",
                     )
                 target = _local(root, path)
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +124,9 @@ def _fetched(url: str, root: Path) -> Fetched:
         # What a store raises is its own affair: wrong keys, no network, no such bucket, a package that it lacks.
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UnreadableLogError.of(
-            url, f"it cannot be fetched ({why}).", "If another program can, copy the log here and give the copy."
+            url,
+            said("it cannot be fetched ({why}).", why=why),
+            "If another program can, copy the log here and give the copy.",
         ) from error
     if not found:
         raise UnreadableLogError.of(url, "nothing matches this pattern.", "Look at how it is written.")
@@ -136,7 +145,9 @@ def _wanted(files: Any, place: str) -> tuple[list[str], bool]:  # noqa: ANN401 -
         return [place], False
     below = files.find(place)
     if len(below) > MOST_ENTRIES:
-        raise UnreadableLogError.of(place, f"more than {MOST_ENTRIES:,} files.", "Name the runs' folders instead.")
+        raise UnreadableLogError.of(
+            place, said("more than {most:,} files.", most=MOST_ENTRIES), "Name the runs' folders instead."
+        )
     stores = {str(PurePosixPath(path).parent) for path in below if PurePosixPath(path).name == _STORE}
     return [path for path in below if _belongs(path, stores)], True
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from holter.dialects.names import plain, snake
 from holter.dialects.registry import lineage
+from holter.language import phrase, said
 from holter.runs.segments import counted_on, out_of_order, shares_steps
 
 if TYPE_CHECKING:
@@ -72,17 +73,26 @@ def step_axis(
         notes = _before(before, raw)
         on = counted_on(steps, _epochs(log, meanings), metrics)
         if on is not None:
-            steps, notes = on, [*notes, f"{raw} restarts with every epoch; the steps are counted on."]
+            steps, notes = (
+                on,
+                [*notes, said("{metric} restarts with every epoch; the steps are counted on.", metric=raw)],
+            )
         if shares_steps(steps, metrics, repeats):
             refused = refused or raw
             continue
         if out_of_order(steps, metrics):
-            notes.append(f"The rows are not in the order of {raw}; they were sorted.")
+            notes.append(said("The rows are not in the order of {metric}; they were sorted.", metric=raw))
         if refused:
-            notes.append(f"{refused} repeats from row to row and cannot count the steps; {raw} does.")
-        return StepAxis(f"{says}, logged as {raw}", steps, tuple(notes))
+            notes.append(
+                said(
+                    "{metric} repeats from row to row and cannot count the steps; {other} does.",
+                    metric=refused,
+                    other=raw,
+                )
+            )
+        return StepAxis(said("{axis}, logged as {metric}", axis=phrase(says), metric=raw), steps, tuple(notes))
     rows = np.arange(1, log.rows + 1, dtype=np.float64)
-    return StepAxis(f"row number ({refused} repeats from row to row)" if refused else ROW, rows)
+    return StepAxis(said("row number ({metric} repeats from row to row)", metric=refused) if refused else ROW, rows)
 
 
 def _candidates(
@@ -135,9 +145,13 @@ def _before(rows: int, raw: str) -> list[str]:
     if not rows:
         return []
     return [
-        f"The first {rows} rows say no {raw}; they were joined to the first step."
-        if rows > 1
-        else f"The first row says no {raw}; it was joined to the first step."
+        said(
+            "The first {n} rows say no {metric}; they were joined to the first step."
+            if rows > 1
+            else "The first row says no {metric}; it was joined to the first step.",
+            n=rows,
+            metric=raw,
+        )
     ]
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.runs.run import Split
-from holter.signals.base import Estimator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,8 +34,6 @@ _GROUPS = (
     *("groups_solved_count", "groups_failed_count", "groups_mixed_count", "zero_std_groups_count"),
 )
 _CRITIC_IF_ANY = ("verl", "easyr1", "ragen", "rllm", "openrlhf", "skyrl", "slime", "roll", "nemo-rl", "areal")
-_CLIPS = ("clip_fraction", "clip_fraction_low", "clip_fraction_high")
-_NEVER_NEGATIVE = (Estimator.K2, Estimator.K3, Estimator.ABS, Estimator.EXACT)
 
 
 class Algorithm(StrEnum):
@@ -72,30 +69,6 @@ def training_rows(run: Run) -> NDArray[np.int64]:
         if series.split is Split.TRAIN and series.concept != "axis":
             held[series.at] = True
     return np.flatnonzero(held)
-
-
-def logging_interval(run: Run) -> float | None:
-    """Median distance between training rows, in steps; None with fewer than two of them."""
-    rows = training_rows(run)
-    return float(np.median(np.diff(run.steps[rows]))) if len(rows) > 1 else None
-
-
-def is_sparse(run: Run) -> bool | None:
-    """Whether a row stands for several steps, so that a blow-up of a few steps may lie between two rows."""
-    interval = logging_interval(run)
-    return None if interval is None else interval > 1
-
-
-def starts_at_first_step(run: Run) -> bool | None:
-    """Whether the first training row shows the policy before or at its first update, where KL is 0 and the ratio 1.
-
-    None where rows are counted because the log has no steps. A log whose rows are averages over several steps, or that was
-    resumed, starts later.
-    """
-    rows = training_rows(run)
-    if not len(rows) or run.step_axis.startswith("row number"):
-        return None
-    return bool(run.steps[rows[0]] <= 1)
 
 
 def resolution(values: NDArray[np.float64]) -> float:
@@ -155,21 +128,6 @@ def is_zero_throughout(run: Run, series: Series) -> bool | None:
     return None if print_resolution(run) else True
 
 
-def on_policy(run: Run) -> bool | None:
-    """Whether every update uses samples of the very policy it updates: clip fraction and policy KL exactly 0, ratio 1.
-
-    Then clip fraction, ratio and policy KL carry no information, and their silence is no sign of health.
-    """
-    seen = [is_zero_throughout(run, s) for c in (*_CLIPS, "policy_kl") for s in run.all(c)]
-    for series in run.all("ratio"):
-        finite = series.values[np.isfinite(series.values)]
-        if len(finite):
-            seen.append(False if (finite != 1).any() else None if print_resolution(run) else True)
-    if any(s is False for s in seen):
-        return False
-    return True if any(seen) else None
-
-
 def beta_is_zero(run: Run) -> bool | None:
     """Whether no penalty holds the policy to its reference: by the configuration, the coefficient, or a KL that is 0.
 
@@ -189,60 +147,3 @@ def beta_is_zero(run: Run) -> bool | None:
         return True if run.dialect == "trl-grpo" and len(training_rows(run)) else None
     zero = is_zero_throughout(run, kl)
     return zero if not zero or len(kl) >= 2 else None
-
-
-def may_be_negative(series: Series) -> bool:
-    """Whether a divergence is estimated so that sampling noise can make it negative (k1), or has been negative so far."""
-    if series.estimator in _NEVER_NEGATIVE:
-        return False
-    return series.estimator is Estimator.K1 or bool((series.values < 0).any())
-
-
-def difference_autocorrelation(values: NDArray[np.float64]) -> float:
-    """Lag-1 autocorrelation of the differences of a series: -0.5 for independent noise, near 0 or above when smoothed.
-
-    Args:
-        values: Values in order. Shape ``(n,)``; those that are not finite are left out.
-
-    Returns:
-        A number in [-1, 1]; NaN with fewer than four values or without any change.
-    """
-    steps = np.diff(values[np.isfinite(values)])
-    if len(steps) < 3:
-        return float("nan")
-    steps = steps - steps.mean()
-    power = float(steps @ steps)
-    return float(steps[1:] @ steps[:-1]) / power if power > 0 else float("nan")
-
-
-def is_smooth(series: Series, least: int = 20, limit: float = -0.1) -> bool | None:
-    """Whether neighbouring values depend on each other: running averages, or a quantity that drifts more than it jitters.
-
-    Either way spikes are hidden or inherited, and noise that is estimated from differences comes out too small.
-
-    Args:
-        series: The series.
-        least: Number of values below which this cannot be told.
-        limit: Autocorrelation of differences above which a series counts as smooth.
-    """
-    finite = series.values[np.isfinite(series.values)]
-    found = difference_autocorrelation(finite)
-    return None if len(finite) < least or np.isnan(found) else found > limit
-
-
-def generation_rows(run: Run) -> NDArray[np.int64]:
-    """Rows that follow a generation: those that hold a reward. Shape ``(n,)``."""
-    reward = run.get("reward")
-    return reward.at if reward is not None else np.empty(0, np.int64)
-
-
-def generation_cadence(run: Run) -> float | None:
-    """Training rows a generation; above 1 when several updates share one batch of completions. None without rewards.
-
-    Rows in between carry no reward and no completion metrics, and that is no gap.
-    """
-    generated = generation_rows(run)
-    if len(generated) < 2:
-        return None
-    place = np.searchsorted(training_rows(run), generated)
-    return float(np.median(np.diff(place)))

@@ -13,6 +13,8 @@ from typing import Any
 
 import orjson
 
+from holter.language import said
+
 NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 """What a string value of a metric stands for."""
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
@@ -53,10 +55,10 @@ def decode(line: bytes) -> dict[str, Any]:
     Raises:
         ValueError: When the line is not a JSON object.
     """
-    said = orjson.loads(line)
-    if not isinstance(said, dict):
-        raise ValueError(f"a {type(said).__name__}, not an object")
-    return said
+    row = orjson.loads(line)
+    if not isinstance(row, dict):
+        raise ValueError(said("a {type}, not an object", type=type(row).__name__))
+    return row
 
 
 def number(value: object) -> float | None:

@@ -1,11 +1,13 @@
-"""Names of the files in a run folder."""
+"""Names of run folders and of the files in them."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 MANIFEST = "run.json"
@@ -47,3 +49,15 @@ def segment_numbers(folder: Path) -> list[int]:
         if match:
             found.add(int(match[1] or 0))
     return sorted(found)
+
+
+def numbered_folders(first: Path) -> Iterator[Path]:
+    """Names for run after run in one place, without end: `first`, then with ``-2``, ``-3``, ... behind it."""
+    yield first
+    for number in itertools.count(2):
+        yield first.with_name(f"{first.name}-{number}")
+
+
+def free_folder(first: Path) -> Path:
+    """The first of the `numbered_folders` that does not exist."""
+    return next(folder for folder in numbered_folders(first) if not folder.exists())

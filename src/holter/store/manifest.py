@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from holter.errors import UnreadableLogError
+from holter.language import reason, said
 from holter.store import provenance
 from holter.store.encoding import spelled_out
 from holter.store.redaction import without_secrets
@@ -203,8 +204,8 @@ def rewrite_manifest(file: Path, manifest: Manifest) -> None:
 
 
 def _draft(file: Path, manifest: Manifest) -> Path:
-    said = {"format": FORMAT, "version": VERSION, **dataclasses.asdict(manifest)}
-    data = orjson.dumps(spelled_out(said), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    content = {"format": FORMAT, "version": VERSION, **dataclasses.asdict(manifest)}
+    data = orjson.dumps(spelled_out(content), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     draft = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         draft.write_bytes(data)
@@ -223,20 +224,26 @@ def read_manifest(file: Path) -> Manifest:
         UnreadableLogError: When it is no manifest, or of a newer format.
     """
     try:
-        said = orjson.loads(file.read_bytes())
+        read = orjson.loads(file.read_bytes())
     except (OSError, ValueError) as error:
-        raise UnreadableLogError.of(str(file), f"not a run's manifest: {error}.") from error
-    if not isinstance(said, dict) or said.get("format") != FORMAT:
-        raise UnreadableLogError.of(str(file), f"not a run's manifest: it lacks the format {FORMAT!r}.")
-    if not isinstance(said.get("version"), int) or said["version"] > VERSION:
+        raise UnreadableLogError.of(str(file), said("not a run's manifest: {error}.", error=reason(error))) from error
+    if not isinstance(read, dict) or read.get("format") != FORMAT:
         raise UnreadableLogError.of(
-            str(file), f"written in version {said.get('version')} of the format.", "Upgrade holter to read it."
+            str(file), said("not a run's manifest: it lacks the format {format!r}.", format=FORMAT)
         )
-    known = {f.name: said[f.name] for f in dataclasses.fields(Manifest) if f.name in said}
+    if not isinstance(read.get("version"), int) or read["version"] > VERSION:
+        raise UnreadableLogError.of(
+            str(file),
+            said("written in version {version} of the format.", version=read.get("version")),
+            "Upgrade holter to read it.",
+        )
+    known = {f.name: read[f.name] for f in dataclasses.fields(Manifest) if f.name in read}
     parent = known.get("parent")
     try:
         known["parent"] = Parent(segment=int(parent["segment"]), step=parent.get("step")) if parent else None
         known["command"] = tuple(known.get("command") or ())
         return Manifest(**known)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise UnreadableLogError.of(str(file), f"a run's manifest that lacks something: {error}.") from error
+        raise UnreadableLogError.of(
+            str(file), said("a run's manifest that lacks something: {error}.", error=reason(error))
+        ) from error

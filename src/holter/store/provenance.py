@@ -48,6 +48,7 @@ def packages() -> dict[str, str]:
         try:
             found[name] = metadata.version(name)
         except Exception:
+            # A half-removed package may raise anything, and must not keep a run from beginning.
             continue
     return found
 
@@ -107,6 +108,7 @@ def hardware() -> dict[str, Any]:
             if cuda.is_available():
                 found["accelerators"] = [cuda.get_device_name(i) for i in range(cuda.device_count())]
         except Exception:
+            # A driver that does not fit raises its own kinds of errors.
             found["accelerators"] = None
     return found
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holter.errors import UnreadableLogError
+from holter.language import reason, said
 from holter.store import layout
 from holter.store.encoding import decode, number
 from holter.store.manifest import Manifest, read_manifest
@@ -35,8 +36,8 @@ class Line:
     @property
     def gap(self) -> dict[str, Any] | None:
         """What a writer said about lines that it could not write, where this line does."""
-        said = self.row.get("gap") if self.row is not None and "step" not in self.row else None
-        return said if isinstance(said, dict) else None
+        gap = self.row.get("gap") if self.row is not None and "step" not in self.row else None
+        return gap if isinstance(gap, dict) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def line_of(text: bytes, number: int, end: int) -> Line:
     try:
         return Line(number, decode(text), "", end)
     except ValueError as error:
-        return Line(number, None, f"not a line of a run: {error}", end)
+        return Line(number, None, said("not a line of a run: {error}", error=reason(error)), end)
 
 
 def segments(folder: Path) -> list[Segment]:
@@ -111,7 +112,9 @@ def segments(folder: Path) -> list[Segment]:
         UnreadableLogError: When `folder` is no run folder, or a manifest is broken.
     """
     if not folder.is_dir() or not layout.is_run_folder(folder):
-        raise UnreadableLogError.of(str(folder), "no run folder.", f"It would hold a {layout.MANIFEST}.")
+        raise UnreadableLogError.of(
+            str(folder), "no run folder.", said("It would hold a {file}.", file=layout.MANIFEST)
+        )
     out = []
     for each in layout.segment_numbers(folder):
         file = layout.manifest_file(folder, each)

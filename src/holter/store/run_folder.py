@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from holter.errors import HolterError
+from holter.language import said
 from holter.store import layout
 from holter.store.encoding import encode, joined
 from holter.store.line_file import LineFile
@@ -42,12 +43,14 @@ class RunFolder:
         """
         path.mkdir(parents=True, exist_ok=True)
         if layout.is_run_folder(path):
-            raise RunFolderError(f"{path} already holds a run: resume it, or choose another folder")
+            raise RunFolderError(said("{folder} already holds a run: resume it, or choose another folder", folder=path))
         first = replace(manifest, segment=0, parent=None)
         try:
             write_manifest(layout.manifest_file(path, 0), first)
         except FileExistsError as error:
-            raise RunFolderError(f"{path} already holds a run: another process began it just now") from error
+            raise RunFolderError(
+                said("{folder} already holds a run: another process began it just now", folder=path)
+            ) from error
         return cls(path, first)
 
     @classmethod
@@ -64,7 +67,7 @@ class RunFolder:
             OSError: When the folder cannot be written.
         """
         if not path.is_dir() or not layout.is_run_folder(path):
-            raise RunFolderError(f"{path} holds no run to resume")
+            raise RunFolderError(said("{folder} holds no run to resume", folder=path))
         while True:
             newest = layout.segment_numbers(path)[-1]
             file = layout.manifest_file(path, 0)
@@ -102,12 +105,12 @@ class RunFolder:
         for row in rows:
             self._samples.append(encode({"step": step, **row}))
 
-    def finding(self, said: Mapping[str, object], *, now: float | None = None) -> None:
+    def finding(self, event: Mapping[str, object], *, now: float | None = None) -> None:
         """Log what the live monitor said: an alert opened, worsened or resolved."""
         if self._findings is None:
             self._findings = LineFile(layout.findings_file(self.path))
         self._findings.append(
-            encode({"time": time.time() if now is None else now, "segment": self.manifest.segment, **said})
+            encode({"time": time.time() if now is None else now, "segment": self.manifest.segment, **event})
         )
 
     def configure(self, config: Mapping[str, Any]) -> None:

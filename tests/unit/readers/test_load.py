@@ -189,6 +189,34 @@ def test_what_turns_out_to_be_no_log_is_told_only_where_nothing_else_is(tmp_path
     assert [Path(r.file).name for r in loaded.refused] == ["broken.jsonl"]
 
 
+SCORES = [{"model": m, "loss": i / 4, "kl": 0.1} for i, m in enumerate(("base", "sft", "rl"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.jsonl", "".join(json.dumps(r) + "\n" for r in SCORES)),
+        ("run.log", "".join(f"{r}\n" for r in SCORES)),
+        ("run.json", json.dumps(SCORES)),
+        ("run.csv", "model,loss,kl\n" + "".join(f"{r['model']},{r['loss']},{r['kl']}\n" for r in SCORES)),
+    ],
+)
+def test_what_a_reader_understood_and_refused_is_not_read_by_a_less_sure_one(name, text, tmp_path):
+    write(tmp_path, {name: text})
+    with pytest.raises(UnreadableLogError, match="told apart by model"):
+        load([tmp_path / name])
+
+
+def test_a_console_that_begins_like_json_lines_is_read_as_a_console(tmp_path):
+    began = "".join(json.dumps({"event": "worker up", "rank": i}) + "\n" for i in range(20))
+    rows = "".join(f"step:{i} - actor/pg_loss:{i / 7} - critic/rewards/mean:{i / 3}\n" for i in range(1, 10))
+    write(tmp_path, {"out.log": began + rows, "few.log": began + rows[: rows.index("step:4")]})
+    (run,) = load([tmp_path / "out.log"]).runs
+    assert run.steps.tolist() == [*range(1, 10)]
+    (run,) = load([tmp_path / "few.log"]).runs
+    assert run.steps.tolist() == [1, 2, 3]
+
+
 def test_the_same_numbers_under_two_names_are_one_run(tmp_path):
     rows = [{"step": i, "loss": i / 3} for i in range(3)]
     turned = [{"loss": r["loss"], "step": r["step"]} for r in rows]
@@ -254,7 +282,7 @@ def test_a_pipe_that_is_named_is_refused_and_never_waited_for(tmp_path):
         UnreadableLogError, match=r"it is a named pipe, not a file\. To read from it: `holter check - < "
     ):
         load([tmp_path / "pipe.jsonl"])
-    with pytest.raises(UnreadableLogError, match="it is a device, not a file"):
+    with pytest.raises(UnreadableLogError, match=r"^/dev/zero: it is a device, not a file"):
         load(["/dev/zero"])
 
 
@@ -279,6 +307,13 @@ def test_runs_of_one_name_get_names_of_their_own(tmp_path):
 def test_the_dialect_can_be_given(tmp_path):
     write(tmp_path, {"log.jsonl": jsonl()})
     assert load([tmp_path], speaks="verl").runs[0].dialect == "verl"
+
+
+def test_a_refusal_names_the_file_once_and_the_line(tmp_path):
+    write(tmp_path, {"train.jsonl": jsonl(), "doubtful.csv": 'step,reward\n1,"1,234"\n2,"2,345"\n'})
+    (refused,) = load([tmp_path / "train.jsonl", tmp_path / "doubtful.csv", tmp_path / "train.jsonl"]).refused
+    assert (refused.file, refused.line) == (str(tmp_path / "doubtful.csv"), 2)
+    assert refused.why.startswith("column 'reward' has the number '1,234'")
 
 
 def test_a_mistyped_path_is_answered_with_the_nearest_name(tmp_path):

@@ -124,3 +124,14 @@ def test_manifests_of_other_runs_do_not_mix(tmp_path):
         other.write(1, {"objective/kl": 1.0})
     found = {run.config["kl_coef"] for run in load([str(tmp_path)]).runs}
     assert found == {0.05, 9.0}
+
+
+def test_training_and_evaluation_rows_of_one_step_do_not_replace_each_other(tmp_path):
+    with RunFolder.create(tmp_path, MANIFEST) as run:
+        for step in (1, 2, 3):
+            run.write(step, {"objective/kl": 0.1 * step}, now=100.0 + step)
+            run.write(step, {"eval/reward": 0.5}, now=100.5 + step)
+        run.write(3, {"objective/kl": 0.4}, now=104.0)
+    read = only(tmp_path)
+    assert len(read) == 3
+    assert read.repeated == 1

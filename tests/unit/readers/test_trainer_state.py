@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from holter.readers import trainer_state
+from holter.readers import json_blocks
 from holter.readers.base import Source
 from holter.readers.registry import read
 
@@ -33,7 +33,7 @@ def written(history=HISTORY):
 
 
 def read_in_blocks(monkeypatch, text, size):
-    monkeypatch.setattr(trainer_state, "_BLOCK", size)
+    monkeypatch.setattr(json_blocks, "_BLOCK", size)
     (log,) = read(Source("trainer_state.json", data=text.encode()))
     return log
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from holter.runs import structure
 from holter.runs.build import run_of
 from holter.runs.structure import Algorithm
-from holter.signals.base import Estimator
 
 STEPS = [1, 2, 3, 4, 5, 6]
 NOISE = [0.3712, 0.1259, 0.9134, 0.4471, 0.5623, 0.2817]
@@ -28,21 +26,6 @@ def test_algorithm_is_told_by_critic_groups_or_trainer():
     assert structure.algorithm(run({"reward": NOISE}, dialect="trl-ppo")) is Algorithm.PPO
     assert structure.algorithm(run({"loss/policy_avg": NOISE}, dialect="verl")) is Algorithm.GRPO
     assert structure.algorithm(run({"reward": NOISE})) is Algorithm.UNKNOWN
-
-
-def test_logging_interval_is_that_of_training_rows():
-    columns = {"reward": [1.0, None, 1.0, None, 1.0, None], "eval/reward": [None, 1.0, None, 1.0, None, 1.0]}
-    assert structure.logging_interval(run(columns)) == 2
-    assert structure.is_sparse(run(columns))
-    assert structure.is_sparse(run({"reward": NOISE})) is False
-    assert structure.logging_interval(run({"reward": [1.0]}, steps=[1])) is None
-
-
-def test_first_row_shows_the_first_step_only_where_steps_say_so():
-    assert structure.starts_at_first_step(run({"reward": NOISE}))
-    assert structure.starts_at_first_step(run({"reward": NOISE}, steps=[10, 20, 30, 40, 50, 60])) is False
-    counted = replace(run({"reward": NOISE}), step_axis="row number (the log has no step column)")
-    assert structure.starts_at_first_step(counted) is None
 
 
 @pytest.mark.parametrize(
@@ -79,15 +62,6 @@ def test_zero_of_a_rounded_print_is_not_known_to_be_zero():
     assert structure.is_zero_throughout(fine, fine["grad_norm"]) is False
 
 
-def test_on_policy_needs_every_measure_of_the_update_to_be_silent():
-    zeros = [0.0] * 6
-    assert structure.on_policy(run({"entropy": NOISE, "policy/clipfrac_avg": zeros, "policy/approxkl_avg": zeros}))
-    assert structure.on_policy(run({"policy/clipfrac_avg": zeros, "policy/approxkl_avg": NOISE})) is False
-    assert structure.on_policy(run({"clip_ratio/region_mean": zeros, "val/ratio": [1.01] * 6})) is False
-    assert structure.on_policy(run({"entropy": NOISE, "val/ratio": [1.0] * 6})) is True
-    assert structure.on_policy(run({"reward": NOISE})) is None
-
-
 def test_beta_is_zero_by_configuration_coefficient_or_silence():
     assert structure.beta_is_zero(run({"kl": NOISE}, config={"beta": 0.0})) is True
     assert structure.beta_is_zero(run({"reward": NOISE}, config={"beta": 0.04})) is False
@@ -96,42 +70,6 @@ def test_beta_is_zero_by_configuration_coefficient_or_silence():
     assert structure.beta_is_zero(run({"reward": NOISE}, dialect="trl-grpo")) is True
     assert structure.beta_is_zero(run({"reward": NOISE})) is None
     assert structure.beta_is_zero(run({"kl": NOISE}, dialect="unsloth")) is None
-
-
-def test_sign_of_a_divergence_depends_on_its_estimator():
-    made = run({"kl": NOISE})["kl"]
-    assert structure.may_be_negative(made) is False
-    assert structure.may_be_negative(replace(made, estimator=Estimator.K1)) is True
-    assert structure.may_be_negative(replace(made, estimator=None)) is False
-    assert structure.may_be_negative(replace(made, estimator=None, values=-made.values)) is True
-
-
-def test_differences_of_noise_are_anticorrelated_and_those_of_running_averages_are_not():
-    rng = np.random.default_rng(0)
-    noise = rng.normal(size=2000)
-    assert structure.difference_autocorrelation(noise) == pytest.approx(-0.5, abs=0.05)
-    smooth = np.convolve(noise, np.ones(10) / 10, mode="valid")
-    assert structure.difference_autocorrelation(smooth) == pytest.approx(0.0, abs=0.1)
-    assert math.isnan(structure.difference_autocorrelation(np.array([1.0, 2.0, 3.0])))
-    assert math.isnan(structure.difference_autocorrelation(np.ones(9)))
-
-
-def test_smoothness_is_told_from_enough_values_only():
-    rng = np.random.default_rng(1)
-    noise = rng.normal(size=60)
-    steps = list(range(60))
-    assert structure.is_smooth(run({"reward": noise}, steps=steps)["reward"]) is False
-    assert structure.is_smooth(run({"reward": np.cumsum(noise)}, steps=steps)["reward"]) is True
-    assert structure.is_smooth(run({"reward": NOISE})["reward"]) is None
-
-
-def test_cadence_counts_updates_a_generation():
-    columns = {"loss": NOISE, "reward": [1.0, None, 1.0, None, 1.0, None]}
-    made = run(columns)
-    assert structure.generation_cadence(made) == 2
-    assert structure.generation_rows(made).tolist() == [0, 2, 4]
-    assert structure.generation_cadence(run({"loss": NOISE, "reward": NOISE})) == 1
-    assert structure.generation_cadence(run({"loss": NOISE})) is None
 
 
 def test_counts_and_shares_do_not_make_a_rounded_print():

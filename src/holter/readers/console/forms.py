@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import orjson
-
+from holter.language import reason
 from holter.readers.json_text import loads
-from holter.readers.python_repr import parse
+from holter.readers.python_repr import by_json, parse
 from holter.readers.rows import TooDeepError, flat
 
 if TYPE_CHECKING:
@@ -21,8 +20,6 @@ NUMBER = r"[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)"
 MOST_JOINED = 400
 """Lines of one row that a terminal wrapped or a printer spread."""
 
-_WORDS = re.compile(r"(?<=: )(-?(?:nan|inf)|None|True|False)(?=[,}])")
-_CONSTANTS = {"None": "null", "True": "true", "False": "false"}
 _CALL = re.compile(r"\b(?:np|numpy|torch)\.\w+\(([^()]*)\)|\btensor\(([^(),]*)[^()]*\)")
 
 
@@ -37,19 +34,10 @@ def python_dict(body: str) -> Values:
     Raises:
         ValueError: When it is not one whole dictionary.
     """
-    if '"' not in body and "\\" not in body:
-        # A flat dictionary without quotes in its texts is JSON with other quotes, which is read many times faster.
-        try:
-            found = orjson.loads(_WORDS.sub(_word, body).replace("'", '"'))
-        except orjson.JSONDecodeError:
-            found = parse(without_calls(body))
-    else:
-        found = parse(body)
+    found = by_json(body)
+    if found is None:
+        found = parse(without_calls(body) if '"' not in body and "\\" not in body else body)
     return _joined(found)
-
-
-def _word(found: re.Match[str]) -> str:
-    return _CONSTANTS.get(found[1], f"'{found[1]}'")
 
 
 def json_object(body: str) -> Values:
@@ -70,7 +58,7 @@ def _joined(found: Values) -> Values:
     try:
         return flat(found)
     except TooDeepError as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(reason(error)) from None
 
 
 def open_braces(body: str, after: str, filled: bool) -> bool:  # noqa: ARG001, FBT001 - every form is asked alike

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.language import phrase, said
 from holter.readers.base import RawColumn, RawLog
 from holter.readers.cells import may_be_cut
 from holter.readers.console.grammar import Standing
@@ -66,7 +67,9 @@ class Stream:
         if row.grammar.frameworks != self.frameworks:
             self.frameworks = tuple(dict.fromkeys([*self.frameworks, *row.grammar.frameworks]))
         if row.values is None:
-            self.records.skip(row.line.number, f"a row of metrics begins here that cannot be read: {row.why}")
+            self.records.skip(
+                row.line.number, said("a row of metrics begins here that cannot be read: {why}", why=phrase(row.why))
+            )
             return
         before = self._pending
         if before is not None and row.grammar.continues and not before[0].keys() & row.values.keys():
@@ -114,7 +117,10 @@ class Stream:
                 self._pending, self.unfinished = None, True
                 return
             self.records.notes.append(
-                f"the last line has no line end, so its last value ({keys[-1]}) may be cut and was left out"
+                said(
+                    "the last line has no line end, so its last value ({metric}) may be cut and was left out",
+                    metric=keys[-1],
+                )
             )
 
     def logs(self, name: str, reader: str, notes: Iterable[str]) -> Iterator[RawLog]:
@@ -126,7 +132,9 @@ class Stream:
         if self.unfinished:
             self.records.notes.append("the last line is not finished yet, so it is not a row")
         if self.aside:
-            self.records.notes.append(f"rows that several processes printed were read once: {self.aside} left aside")
+            self.records.notes.append(
+                said("rows that several processes printed were read once: {n} left aside", n=self.aside)
+            )
         log = replace(self.records.log(name, reader, notes=notes), dialects=self.frameworks)
         if any(k in log.columns for k in _STEPS):
             yield log

@@ -7,6 +7,7 @@ from copy import deepcopy
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from holter.language import said
 from holter.readers.console.grammar import Standing
 from holter.readers.console.rows import Rows, fullest, grammars
 from holter.readers.console.scanner import Scanner
@@ -15,7 +16,7 @@ from holter.readers.encoding import is_text
 from holter.readers.foreign import foreign
 from holter.readers.growth import GrowingLines
 from holter.readers.lines import Lines
-from holter.readers.plausibility import NotALogError
+from holter.readers.plausibility import OtherFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -82,7 +83,7 @@ class _Rows(Rows):
         streams = gathering.streams
         key = fullest(streams)
         if key is None:
-            raise NotALogError.of(
+            raise OtherFormatError.of(
                 self._file,
                 "no line in it is a row of metrics of a form that is known.",
                 "`holter list readers` shows the formats. Of a run whose console output this is, give the file that the "
@@ -106,9 +107,16 @@ def _about_others(key: Key, streams: Mapping[Key, Stream]) -> Iterator[str]:
     others = [(k, s.rows) for k, s in streams.items() if k != key and s.rows]
     ranks = sum(rows for k, rows in others if k[0] == key[0])
     if ranks:
-        yield f"rows of other ranks left aside: {ranks}" + (f" (rank {key[1]} was read)" if key[1] is not None else "")
+        yield said(
+            "rows of other ranks left aside: {n}"
+            if key[1] is None
+            else "rows of other ranks left aside: {n} (rank {rank} was read)",
+            n=ranks,
+            rank=key[1],
+        )
     for family in dict.fromkeys(k[0] for k, _ in others if k[0] != key[0]):
-        yield f"rows in the form of {family} left aside: {sum(rows for k, rows in others if k[0] == family)}"
+        rows = sum(rows for k, rows in others if k[0] == family)
+        yield said("rows in the form of {family} left aside: {n}", family=family, n=rows)
 
 
 CONSOLE = Console()

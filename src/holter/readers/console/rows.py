@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holter.language import said
 from holter.readers.console.gathering import Stream
 from holter.readers.console.grammar import Standing, all_grammars
 from holter.readers.console.progress_bar import HINT, ProgressBars
@@ -78,7 +79,9 @@ class Gathering:
     def remarks(self) -> list[str]:
         """What to say of the lines."""
         cut = self._scanner.cut
-        return [f"rows that W&B cut at {CUT_AT} bytes: {cut}; the value at the cut was left out"] if cut else []
+        if not cut:
+            return []
+        return [said("rows that W&B cut at {at} bytes: {n}; the value at the cut was left out", at=CUT_AT, n=cut)]
 
     def _add(self, row: Row) -> None:
         key = (row.grammar.family, row.line.rank)

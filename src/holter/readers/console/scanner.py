@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from holter.language import reason
 from holter.readers.console.forms import MOST_JOINED
 from holter.readers.console.grammar import Standing
 
@@ -177,17 +178,17 @@ class Scanner:
         grammar, body = each.grammar, each.text()
         if grammar.inside is not None and not each.met:
             return
-        if grammar.require is not None and grammar.require.search(body) is None:
+        looked_at = grammar.inside is None and not each.more
+        if not looked_at and grammar.require is not None and grammar.require.search(body) is None:
             return
         try:
             yield Row(grammar, each.line, grammar.row(each.first, body), "", each.last)
         except ValueError as error:
             if grammar.inside is None:
-                yield Row(grammar, each.line, None, str(error), each.last)
+                yield Row(grammar, each.line, None, reason(error), each.last)
 
 
 def _joined(body: str, rest: str) -> str:
-    """A wrapped line made whole. A terminal that wraps at a blank drops it."""
-    if body.endswith(" -") or rest.startswith("- "):
-        return f"{body} {rest}"
-    return body + rest
+    """A wrapped line made whole. A terminal that wraps at a blank may drop it."""
+    dropped = (body.endswith(" -") and rest[:1] != " ") or (rest.startswith("- ") and body[-1:] != " ")
+    return f"{body} {rest}" if dropped else body + rest

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holter.errors import UnreadableLogError
+from holter.language import reason, said
 from holter.readers.numbers import scalar
 from holter.readers.plausibility import NotALogError
 from holter.readers.stores.points import SYSTEM, Points, log_of
@@ -50,7 +51,7 @@ def logs(
         UnreadableLogError: When the package is missing, or Aim has not indexed the runs.
     """
     repository = Path(file).resolve().parent.parent
-    way_out = _WAY_OUT.format(repository=repository)
+    way_out = said(_WAY_OUT, repository=repository)
     named = connection.execute("SELECT count(*) FROM run").fetchone()[0]
     if not named:
         return
@@ -65,12 +66,14 @@ def logs(
         found = [(run, _points(run)) for run in runs if not run.archived]
     except Exception as error:
         # What the package raises of a store that is locked, damaged or of another version is its own affair.
-        raise UnreadableLogError.of(file, f"Aim cannot read its own store ({error}).", way_out) from error
+        raise UnreadableLogError.of(
+            file, said("Aim cannot read its own store ({error}).", error=reason(error)), way_out
+        ) from error
     if not runs:
         raise UnreadableLogError.of(
             file,
-            f"Aim has not put its {named} runs into its index yet, without which they cannot be read.",
-            f"`aim storage --repo {repository} reindex` does it.",
+            said("Aim has not put its {n} runs into its index yet, without which they cannot be read.", n=named),
+            said("`aim storage --repo {repository} reindex` does it.", repository=repository),
         )
     for run, points in found:
         title = str(run.name or run.hash)
@@ -81,7 +84,7 @@ def logs(
                 name=file if len(found) == 1 else f"{file} ({title})",
                 reader=reader,
                 config=dict(config) if isinstance(config, dict) else {},
-                notes=[f"Aim calls this run {title!r}"],
+                notes=[said("Aim calls this run {name!r}", name=title)],
             )
         except NotALogError as error:
             yield error

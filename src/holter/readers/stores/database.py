@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import listed, said
 from holter.readers.plausibility import NotALogError
 from holter.readers.stores import aim, mlflow_database, trackio
 from holter.readers.stores.sqlite import SIGNATURE, opened, tables
@@ -43,7 +44,10 @@ class TrackerDatabase:
             if layout is None:
                 raise NotALogError.of(
                     source.name,
-                    f"the database is none of Trackio, MLflow or Aim; its tables: {', '.join(list(found)[:_NAMED]) or 'none'}.",
+                    said(
+                        "the database is none of Trackio, MLflow or Aim; its tables: {names}.",
+                        names=listed(list(found)[:_NAMED]) or said("none"),
+                    ),
                     "Export the metrics of the run as CSV or JSON lines.",
                 )
             for log in layout.logs(connection, found, source.name, self.name):

@@ -6,6 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from holter.language import said
 from holter.readers.numbers import number
 from holter.readers.plausibility import NotALogError
 from holter.readers.stores.points import Points, log_of, unlimited
@@ -52,7 +53,7 @@ def logs(
                 name=file if len(runs) == 1 else f"{file} ({name or run})",
                 reader=reader,
                 config={str(key): parameter(value) for key, value in config.items()},
-                notes=[f"MLflow calls this run {name!r}"] if name else [],
+                notes=[said("MLflow calls this run {name!r}", name=name)] if name else [],
             )
         except NotALogError as error:
             yield error

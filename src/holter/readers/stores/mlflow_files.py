@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import said
 from holter.readers.base import Skipped, Source
 from holter.readers.encoding import is_text
 from holter.readers.lines import MOST_SKIPPED, Lines, text
@@ -55,15 +56,19 @@ class MlflowFiles:
         if meta.get("lifecycle_stage") == "deleted":
             raise NotALogError.of(source.name, "this MLflow run was deleted.", "Restore it: `mlflow runs restore`.")
         skipped: list[Skipped] = []
-        notes = [f"MLflow calls this run {meta['run_name']!r}"] if meta.get("run_name") else []
+        notes: list[str] = (
+            [said("MLflow calls this run {name!r}", name=meta["run_name"])] if meta.get("run_name") else []
+        )
         points: dict[str, Points] = {}
         for key, path in _files(folder / "metrics"):
             if len(points) >= MOST_COLUMNS:
-                raise UnreadableLogError.of(source.name, f"it has more than {MOST_COLUMNS:,} metrics.", "Give fewer.")
+                raise UnreadableLogError.of(
+                    source.name, said("it has more than {most:,} metrics.", most=MOST_COLUMNS), "Give fewer."
+                )
             points[key] = _points(path, skipped, notes)
         if len(skipped) > MOST_SKIPPED:
-            more = len(skipped) - MOST_SKIPPED
-            skipped = [*skipped[:MOST_SKIPPED], Skipped(source.name, None, f"{more} more places could not be read")]
+            more = said("{n} more places could not be read", n=len(skipped) - MOST_SKIPPED)
+            skipped = [*skipped[:MOST_SKIPPED], Skipped(source.name, None, more)]
         yield log_of(
             points, name=str(folder), reader=self.name, config=_parameters(folder), notes=notes, skipped=skipped
         )
@@ -105,7 +110,7 @@ def _points(path: Path, skipped: list[Skipped], notes: list[str]) -> Points:
             skipped.pop()
         else:
             rows.pop()
-        notes.append(f"{path.name}: the last line is not finished yet, so it is not a point")
+        notes.append(said("{file}: the last line is not finished yet, so it is not a point", file=path.name))
     return Points.of(rows)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.language import said
 from holter.readers.base import RawColumn, RawLog, Skipped
 from holter.readers.plausibility import NotALogError, objection
 
@@ -62,7 +63,7 @@ def log_of(
     notes = list(notes)
     system = sum(len(p.values) for key, p in points.items() if key.startswith(SYSTEM))
     if system:
-        notes.append(f"measurements of the machine left aside, which count their own steps: {system}")
+        notes.append(said("measurements of the machine left aside, which count their own steps: {n}", n=system))
     kept = {key: p for key, p in points.items() if not key.startswith(SYSTEM) and len(p.values)}
     wrong = objection(kept)
     if wrong is not None:
@@ -79,7 +80,9 @@ def log_of(
         columns = {key: _column(p, steps) for key, p in kept.items()}
         again = sum(len(p.values) - len(columns[key].values) for key, p in kept.items())
         if again:
-            notes.append(f"values that were logged again at the same step, of which the newest was taken: {again}")
+            notes.append(
+                said("values that were logged again at the same step, of which the newest was taken: {n}", n=again)
+            )
         axis = STEP if STEP not in columns else f"tracker {STEP}"
         columns = {axis: RawColumn(np.arange(rows), steps), **columns}
     return RawLog(

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import reason, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ def opened(source: Source) -> Iterator[sqlite3.Connection]:
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise UnreadableLogError.of(
             source.name,
-            f"the database cannot be read ({error}).",
+            said("the database cannot be read ({error}).", error=reason(error)),
             "Copy it with `sqlite3 FILE '.backup COPY'` while nothing writes to it, and give the copy.",
         ) from error
 
@@ -53,7 +54,9 @@ def _connected(source: Source) -> sqlite3.Connection:
         data = bytearray(stream.read(LARGEST + 1))
     if len(data) > LARGEST:
         raise UnreadableLogError.of(
-            source.name, f"the database is larger than {LARGEST >> 30} GiB.", "Unpack it to a file and give the file."
+            source.name,
+            said("the database is larger than {most} GiB.", most=LARGEST >> 30),
+            "Unpack it to a file and give the file.",
         )
     data[_VERSIONS] = b"\x01\x01"  # in memory there is no write-ahead log
     connection = sqlite3.connect(":memory:")

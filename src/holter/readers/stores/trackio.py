@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holter.language import reason, said
 from holter.readers.json_text import loads
 from holter.readers.plausibility import NotALogError
 from holter.readers.records import Records
@@ -37,7 +38,7 @@ def logs(
         for number, step, metrics in found:
             _add(records, number, step, metrics)
         title = file if len(names) == 1 else f"{file} ({name})"
-        notes = [f"Trackio calls this run {name!r}"] if name else []
+        notes = [said("Trackio calls this run {name!r}", name=name)] if name else []
         try:
             yield records.log(title, reader, lines=False, notes=notes)
         except NotALogError as error:
@@ -48,10 +49,10 @@ def _add(records: Records, number: int, step: object, metrics: object) -> None:
     try:
         record = loads(metrics if isinstance(metrics, bytes) else str(metrics).encode("utf-8", errors="replace"))
     except ValueError as error:
-        records.skip(None, f"row {number} of the table of metrics is {error}")
+        records.skip(None, said("row {row} of the table of metrics is {error}", row=number, error=reason(error)))
         return
     if not isinstance(record, dict):
-        records.skip(None, f"row {number} of the table of metrics is no object with names")
+        records.skip(None, said("row {row} of the table of metrics is no object with names", row=number))
         return
     records.add({**record, **({TRACKER_STEP: step} if isinstance(step, int | float) else {})}, number)
 

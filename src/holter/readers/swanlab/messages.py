@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from holter.language import reason
 from holter.readers.json_text import loads
 from holter.readers.lines import text
 from holter.readers.numbers import scalar
@@ -114,7 +115,7 @@ def _from_json(record: bytes) -> Message | None:
     try:
         said = loads(record.rstrip(b"\n"))
     except ValueError as error:
-        raise MalformedError(str(error)) from None
+        raise MalformedError(reason(error)) from None
     if not isinstance(said, dict) or not isinstance(said.get("data"), dict):
         raise MalformedError("no record of a model")
     kind, data = said.get("model_type"), said["data"]

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import listed, phrase, said
 from holter.readers.base import Skipped
 from holter.readers.stores.points import Points, log_of
 from holter.readers.swanlab.messages import Column, Media, Scalar, Title, message
@@ -46,37 +47,48 @@ class SwanLab:
         with source.open() as stream:
             for order, record in enumerate(framing.records(stream)):
                 try:
-                    said = message(record)
+                    sent = message(record)
                 except MalformedError:
                     strange += 1
                     continue
-                if isinstance(said, Scalar):
+                if isinstance(sent, Scalar):
                     # The order of the records tells which of two values at one step is the newer; their times may tie.
-                    rows.setdefault(said.key, []).append((float(said.step), said.value, float(order)))
+                    rows.setdefault(sent.key, []).append((float(sent.step), sent.value, float(order)))
                     if len(rows) > MOST_COLUMNS:
                         raise UnreadableLogError.of(
-                            source.name, f"it has more than {MOST_COLUMNS:,} names, as no log has.", "Give fewer."
+                            source.name,
+                            said("it has more than {most:,} names, as no log has.", most=MOST_COLUMNS),
+                            "Give fewer.",
                         )
-                elif isinstance(said, Column) and said.is_system:
-                    system.add(said.key)
-                elif isinstance(said, Media):
-                    aside[said.key] += 1
-                elif isinstance(said, Title):
-                    title = title or said.name
+                elif isinstance(sent, Column) and sent.is_system:
+                    system.add(sent.key)
+                elif isinstance(sent, Media):
+                    aside[sent.key] += 1
+                elif isinstance(sent, Title):
+                    title = title or sent.name
             wrong, cut = damage(stream), torn(stream)
         skipped = _skipped(source.name, framing, wrong, strange)
         if not rows and skipped:
             raise UnreadableLogError.of(
                 source.name,
-                f"no number could be read from it. The first place that could not be read: {skipped[0].why}.",
+                said(
+                    "no number could be read from it. The first place that could not be read: {why}.",
+                    why=phrase(skipped[0].why),
+                ),
             )
-        notes = [f"SwanLab calls this run {title!r}"] if title else []
+        notes: list[str] = [said("SwanLab calls this run {name!r}", name=title)] if title else []
         measured = sum(len(values) for key, values in rows.items() if key in system)
         if measured:
-            notes.append(f"measurements of the machine left aside, which count their own steps: {measured}")
+            notes.append(said("measurements of the machine left aside, which count their own steps: {n}", n=measured))
         if aside:
-            more = f" and {len(aside) - _NAMED} more" if len(aside) > _NAMED else ""
-            notes.append(f"left aside, without numbers: {', '.join(list(aside)[:_NAMED])}{more}")
+            note = said(
+                "left aside, without numbers: {names}"
+                if len(aside) <= _NAMED
+                else "left aside, without numbers: {names} and {n} more",
+                names=listed(list(aside)[:_NAMED]),
+                n=len(aside) - _NAMED,
+            )
+            notes.append(note)
         if framing.unfinished or cut:
             notes.append("the last record is not complete; the file is still being written, or was cut")
         yield log_of(
@@ -92,13 +104,15 @@ class SwanLab:
 def _skipped(file: str, framing: Framing, wrong: str | None, strange: int) -> list[Skipped]:
     """What could not be read of the file, with the place."""
     places = framing.damaged[:_DAMAGE_NAMED]
-    skipped = [Skipped(file, None, f"damaged at byte {at:,}; what was written there is lost") for at in places]
+    skipped = [
+        Skipped(file, None, said("damaged at byte {at:,}; what was written there is lost", at=at)) for at in places
+    ]
     if len(framing.damaged) > len(places):
-        skipped.append(Skipped(file, None, f"{len(framing.damaged) - len(places)} more damaged places"))
+        skipped.append(Skipped(file, None, said("{n} more damaged places", n=len(framing.damaged) - len(places))))
     if wrong:
         skipped.append(Skipped(file, None, wrong))
     if strange:
-        skipped.append(Skipped(file, None, f"records that are not SwanLab's: {strange}"))
+        skipped.append(Skipped(file, None, said("records that are not SwanLab's: {n}", n=strange)))
     return skipped
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from holter.language import said
 from holter.readers.tensorboard.tensor import Number, number_at, tensor
 from holter.readers.tensorboard.wire import (
     BYTES,
@@ -106,7 +107,7 @@ def event(data: bytes, plugins: dict[str, str]) -> Event:
     out = Event()
     for number, kind, start, stop in fields(data, 0, len(data)):
         if number in _KNOWN and kind != _KNOWN[number]:
-            raise MalformedError(f"field {number} of an event has wire type {kind}")
+            raise MalformedError(said("field {number} of an event has wire type {kind}", number=number, kind=kind))
         if number == _WALL_TIME:
             out.wall_time, out.wall_at = number_at(data, start, "<f8"), start
         elif number == _STEP:

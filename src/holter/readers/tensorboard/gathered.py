@@ -6,6 +6,7 @@ from collections import Counter, deque
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
+from holter.language import phrase, said
 from holter.readers.base import Skipped
 from holter.readers.tensorboard import hyperparameters
 from holter.readers.tensorboard.layouts import Layouts
@@ -100,12 +101,12 @@ class Gathered:
     def skip(self, file: str, at: int, why: str) -> None:
         """A record that was not read, with the offset of its first byte."""
         if len(self._skipped) < _MOST_SKIPPED:
-            self._skipped.append(Skipped(file, None, f"record at byte {at}: {why}."))
+            self._skipped.append(Skipped(file, None, said("record at byte {at}: {why}.", at=at, why=phrase(why))))
         else:
             self._more_skipped[file] += 1
 
     def skipped(self) -> tuple[Skipped, ...]:
         """What was not read."""
         return *self._skipped, *(
-            Skipped(f, None, f"and {n} more damaged places.") for f, n in self._more_skipped.items()
+            Skipped(f, None, said("and {n} more damaged places.", n=n)) for f, n in self._more_skipped.items()
         )

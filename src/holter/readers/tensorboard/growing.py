@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
+from holter.language import phrase, said
 from holter.readers.base import RawLog, Source
 from holter.readers.tensorboard.gathered import Gathered
 from holter.readers.tensorboard.reader import TENSORBOARD, TORN, columns_of, in_order, log_of
@@ -76,7 +77,7 @@ class GrowingEvents:
         for part, old, new, stream in zip(self.parts, self._old, self._new, self._streams, strict=True):
             self._gathered.stretches = new
             if stream.finish():
-                notes.append(f"{Source.of(part).name}: {TORN}")
+                notes.append(said("{place}: {why}", place=Source.of(part).name, why=phrase(TORN)))
             whole.append(old)
             whole.append(new)
         self._gathered.stretches = whole

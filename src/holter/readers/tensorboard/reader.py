@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.errors import UnreadableLogError
+from holter.language import listed, phrase, reason, said
 from holter.readers.base import RawColumn, RawLog, Skipped, Source
 from holter.readers.tensorboard.framing import HEADER, length_in
 from holter.readers.tensorboard.gathered import Gathered
@@ -105,10 +106,11 @@ def log_of(gathered: Gathered, name: str, failures: Sequence[Skipped], notes: li
     """
     skipped = (*gathered.skipped(), *failures)
     if not gathered.records:
-        found = f"; {skipped[0].why}" if skipped else "."
         raise UnreadableLogError.of(
             name,
-            f"no sound TensorBoard record in it{found}",
+            said("no sound TensorBoard record in it; {why}", why=phrase(skipped[0].why))
+            if skipped
+            else "no sound TensorBoard record in it.",
             "Copy the file again, or check that it is an event file (events.out.tfevents.*).",
         )
     rows = gathered.stretches.rows()
@@ -138,12 +140,12 @@ def _parse(source: Source, gathered: Gathered, failures: list[Skipped], notes: l
                 stream.feed(data)
             failure, cut = damage(opened), torn(opened)
     except OSError as error:
-        failure = f"it cannot be read ({error.strerror or error})"
+        failure = said("it cannot be read ({error})", error=reason(error))
     left = stream.finish()
     if failure is not None:
         failures.append(Skipped(source.name, None, failure))
     elif left or cut:
-        notes.append(f"{source.name}: {TORN}")
+        notes.append(said("{place}: {why}", place=source.name, why=phrase(TORN)))
 
 
 def columns_of(rows: Rows) -> dict[str, RawColumn]:
@@ -168,12 +170,17 @@ def _free_name(tag: str, rows: Rows) -> str:
 
 def _about(gathered: Gathered, rows: Rows) -> list[str]:
     """What the user should know about the log that is no fault."""
-    notes = []
+    notes: list[str] = []
     if gathered.aside:
-        kinds = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in sorted(gathered.aside.items()))
-        notes.append(f"left aside: {kinds}. Only scalars are read.")
+        kinds = listed(
+            said("{n} {kind}" if n == 1 else "{n} {kind}s", n=n, kind=phrase(kind))
+            for kind, n in sorted(gathered.aside.items())
+        )
+        notes.append(said("left aside: {kinds}. Only scalars are read.", kinds=kinds))
     notes += [
-        f"the tag {tag!r} is called {_free_name(tag, rows)!r} here; {tag!r} is the records' own."
+        said(
+            "the tag {tag!r} is called {name!r} here; {tag!r} is the records' own.", tag=tag, name=_free_name(tag, rows)
+        )
         for tag in (STEP, WALL_TIME)
         if tag in rows.columns
     ]

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.language import phrase, reason, said
 from holter.readers.tensorboard.crc32c import checksums, masked_words
 from holter.readers.tensorboard.event import event
 from holter.readers.tensorboard.framing import FOOTER, HEADER, length_in, next_header
 from holter.readers.tensorboard.layouts import wall_time
+from holter.readers.tensorboard.template import FIRST_ROWS
 from holter.readers.tensorboard.wire import MalformedError
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ class EventStream:
     def __init__(self, name: str, gathered: Gathered) -> None:
         self._name = name
         self._to = gathered
-        self._held: list[bytes] = []
+        # Memory that is asked of the system and given back for every piece would cost as much as reading it.
+        self._held = np.empty(0, np.uint8)
         self._size = 0
         self._needed = 0
         self.position = 0
@@ -53,14 +56,20 @@ class EventStream:
 
     def feed(self, data: bytes) -> None:
         """More bytes of the file."""
-        self._held.append(data)
-        self._size += len(data)
-        if self._size >= self._needed:
+        size = self._size + len(data)
+        if size > len(self._held):
+            held = np.empty(size + size // 8, np.uint8)
+            held[: self._size] = self._held[: self._size]
+            self._held = held
+        self._held[self._size : size] = np.frombuffer(data, np.uint8)
+        self._size = size
+        if size >= self._needed:
             self._go_on(patient=True)
 
     def drain(self) -> None:
         """Read every whole record that has arrived, without waiting for a whole step."""
         self._go_on(patient=False)
+        self._held = self._held[: self._size].copy()
 
     def finish(self) -> int:
         """The file ends here.
@@ -69,56 +78,55 @@ class EventStream:
             Bytes of a last record that was not written to its end.
         """
         self.drain()
-        torn = b"".join(self._held)
         # A record cut in the middle of the file: another writer went on behind it.
-        while self._damaged_since is None and next_header(np.frombuffer(torn, np.uint8), 1) > 0:
+        while self._damaged_since is None and next_header(self._held, 1) > 0:
             self._damaged_since = (self.position, "it is cut, and other records follow")
             self.drain()
-            torn = b"".join(self._held)
         if self._damaged_since is not None:
-            self._report(self.position + len(torn))
+            self._report(self.position + self._size)
             return 0
-        return len(torn)
+        return self._size
 
     def _go_on(self, *, patient: bool) -> None:
-        data = b"".join(self._held)
         self._needed = 0
-        used = self._parse(data, patient=patient)
-        self._held = [data[used:]]
-        self._size = len(data) - used
+        used = self._parse(self._held[: self._size], patient=patient)
+        self._held[: self._size - used] = self._held[used : self._size]
+        self._size -= used
         self.position += used
 
-    def _parse(self, data: bytes, *, patient: bool) -> int:
-        view = np.frombuffer(data, np.uint8)
+    def _parse(self, view: NDArray[np.uint8], *, patient: bool) -> int:
         self._to.templates.interrupt()
+        data: bytes | None = None
         at = 0
         while True:
             if self._damaged_since is not None:
                 at = self._resynchronised(view, at)
                 if self._damaged_since is not None:
                     return at
-            after = self._by_template(data, view, at)
+            after = self._by_template(view, at)
             if after == at:
-                if patient and len(data) - at < self._to.templates.longest:
+                if patient and len(view) - at < self._to.templates.longest:
                     return at
+                data = view.tobytes() if data is None else data
                 after = self._one_by_one(data, view, at)
                 if after == at and self._damaged_since is None:
                     return at
             at = after
 
-    def _by_template(self, data: bytes, view: NDArray[np.uint8], at: int) -> int:
+    def _by_template(self, view: NDArray[np.uint8], at: int) -> int:
         """The position after the steps that follow a known template."""
         if self._paused > 0:
             return at
         start = at
-        while (template := self._to.templates.find(data, view, at)) is not None:
+        while (template := self._to.templates.find(view, at)) is not None:
             rows, begin = 0, at
-            block = template.block(view, at)
+            block = template.block(view, at, rows=max(FIRST_ROWS, template.run))
             while block is not None:
                 self._to.stretches.extend(template.tags, block.steps, block.wall_times, block.values)
                 rows += len(block.steps)
                 at = begin + rows * template.length
                 block = template.block(view, at, rows=2 * rows) if block.more else None
+            template.run = rows
             if not rows:
                 break
             covered = rows * template.records
@@ -194,22 +202,22 @@ class EventStream:
         to = self._to
         payload = data[at + HEADER : at + HEADER + length]
         try:
-            said = event(payload, to.plugins)
+            found = event(payload, to.plugins)
         except MalformedError as error:
-            to.skip(self._name, self.position + at, f"it is no TensorBoard event ({error})")
+            to.skip(self._name, self.position + at, said("it is no TensorBoard event ({error})", error=reason(error)))
             to.templates.interrupt()
             return True
-        tags = tuple(s.tag for s in said.scalars)
-        if tags and to.stretches.opens(tags[0], said.step) and self._new_stretch(data, view, at) and may_decline:
+        tags = tuple(s.tag for s in found.scalars)
+        if tags and to.stretches.opens(tags[0], found.step) and self._new_stretch(data, view, at) and may_decline:
             return False
-        for scalar in said.scalars:
-            if to.stretches.opens(scalar.tag, said.step):
-                to.stretches.open(said.step, said.wall_time)
+        for scalar in found.scalars:
+            if to.stretches.opens(scalar.tag, found.step):
+                to.stretches.open(found.step, found.wall_time)
             to.stretches.add(scalar.tag, scalar.number.value)
-        to.take(said)
+        to.take(found)
         to.records += 1
-        to.layouts.learn(payload, said)
-        if not tags or said.aside or len(set(tags)) < len(tags):
+        to.layouts.learn(payload, found)
+        if not tags or found.aside or len(set(tags)) < len(tags):
             to.templates.interrupt()
         else:
             to.templates.note(at, length, tags)
@@ -220,7 +228,7 @@ class EventStream:
         templates = self._to.templates
         templates.end(data, self._to.plugins)
         templates.begin()
-        return self._paused <= 0 and templates.find(data, view, at) is not None
+        return self._paused <= 0 and templates.find(view, at) is not None
 
     def _damage(self, at: int, why: str) -> None:
         self._damaged_since = (self.position + at, why)
@@ -240,5 +248,5 @@ class EventStream:
     def _report(self, until: int) -> None:
         assert self._damaged_since is not None
         since, why = self._damaged_since
-        self._to.skip(self._name, since, f"{why}; left out {until - since} bytes")
+        self._to.skip(self._name, since, said("{why}; left out {n} bytes", why=phrase(why), n=until - since))
         self._damaged_since = None

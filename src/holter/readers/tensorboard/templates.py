@@ -43,10 +43,10 @@ class Templates:
         self._lessons = self._records = 0
         self._stretch = None
 
-    def find(self, data: bytes, view: NDArray[np.uint8], at: int) -> Template | None:
+    def find(self, data: NDArray[np.uint8], at: int) -> Template | None:
         """The template that the bytes at a position follow."""
-        candidates = self._by_header.get(data[at : at + HEADER], ())
-        return next((template for template in candidates if template.begins(view, at)), None)
+        candidates = self._by_header.get(data[at : at + HEADER].tobytes(), ()) if self._by_header else ()
+        return next((template for template in candidates if template.begins(data, at)), None)
 
     def begin(self) -> None:
         """A stretch begins with the next record that is noted."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holter.language import said
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -59,7 +61,7 @@ def fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]
         elif kind in _WIDTHS:
             stop = at + _WIDTHS[kind]
         else:
-            raise MalformedError(f"wire type {kind}")
+            raise MalformedError(said("wire type {kind}", kind=kind))
         if stop > end or not key >> 3:
             raise MalformedError("a field that runs over its message")
         yield key >> 3, kind, at, stop

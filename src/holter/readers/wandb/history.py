@@ -14,6 +14,7 @@ import numpy as np
 import orjson
 
 from holter.errors import UnreadableLogError
+from holter.language import said
 from holter.readers.json_text import loads
 from holter.readers.lines import text
 from holter.readers.numbers import Gap, scalar
@@ -129,7 +130,10 @@ class History:
             if len(self._parts) > MOST_COLUMNS:
                 raise UnreadableLogError.of(
                     self.file,
-                    f"it uses more than {MOST_COLUMNS:,} different names, so they seem to be data and not metrics.",
+                    said(
+                        "it uses more than {most:,} different names, so they seem to be data and not metrics.",
+                        most=MOST_COLUMNS,
+                    ),
                     "Log values under fixed names, with the step as a value.",
                 )
         parts.append(part)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import listed, phrase, said
 from holter.readers.base import RawLog, Skipped
 from holter.readers.plausibility import NotALogError, objection
 from holter.readers.tensorboard.wire import MalformedError
@@ -131,15 +132,17 @@ class _File:
         self._take(framing.finish())
         columns = _without_media(history)
         skipped = [
-            Skipped(self._name, None, f"damaged at byte {at:,}; what was written there is lost")
+            Skipped(self._name, None, said("damaged at byte {at:,}; what was written there is lost", at=at))
             for at in framing.damaged[:_DAMAGE_NAMED]
         ]
         if len(framing.damaged) > _DAMAGE_NAMED:
-            skipped.append(Skipped(self._name, None, f"{len(framing.damaged) - _DAMAGE_NAMED} more damaged places"))
+            more = said("{n} more damaged places", n=len(framing.damaged) - _DAMAGE_NAMED)
+            skipped.append(Skipped(self._name, None, more))
         if wrong:
             skipped.append(Skipped(self._name, None, wrong))
         if self._strange + history.damaged:
-            skipped.append(Skipped(self._name, None, f"records that are not W&B's: {self._strange + history.damaged}"))
+            strange = said("records that are not W&B's: {n}", n=self._strange + history.damaged)
+            skipped.append(Skipped(self._name, None, strange))
         _refuse(self._name, columns, skipped)
         return RawLog(
             name=self._name,
@@ -166,25 +169,37 @@ def _refuse(file: str, columns: dict[str, RawColumn], skipped: list[Skipped]) ->
         if wrong is not None:
             raise NotALogError.of(file, wrong, "A log needs rows with numbers: loss, reward, kl, ...")
         return
-    found = f" The first place that could not be read: {skipped[0].why}." if skipped else ""
     kind = UnreadableLogError if skipped else NotALogError
     raise kind.of(
         file,
-        f"this W&B run logged no numbers.{found}",
+        said(
+            "this W&B run logged no numbers. The first place that could not be read: {why}.", why=phrase(skipped[0].why)
+        )
+        if skipped
+        else "this W&B run logged no numbers.",
         "Give the run's `files/output.log`, which holds what it printed.",
     )
 
 
 def _notes(history: History, columns: dict[str, RawColumn], title: str, *, unfinished: bool) -> Iterator[str]:
     if title:
-        yield f"W&B calls this run {title!r}"
+        yield said("W&B calls this run {name!r}", name=title)
     names = [key for key in history.aside if key not in columns]
     if names:
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"left aside, without numbers: {', '.join(n[:40] for n in names[:_NAMED])}{more}"
+        yield said(
+            "left aside, without numbers: {names}"
+            if len(names) <= _NAMED
+            else "left aside, without numbers: {names} and {n} more",
+            names=listed(n[:40] for n in names[:_NAMED]),
+            n=len(names) - _NAMED,
+        )
     mixed = [key for key in history.aside if key in columns]
     if mixed:
-        yield f"values that are no numbers were left aside: {sum(history.aside[k] for k in mixed)} ({', '.join(mixed[:_NAMED])})"
+        yield said(
+            "values that are no numbers were left aside: {n} ({names})",
+            n=sum(history.aside[k] for k in mixed),
+            names=listed(mixed[:_NAMED]),
+        )
     if unfinished:
         yield "the last record is not complete; the file is still being written, or was cut"
 

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
+from holter.language import reason, said
 from holter.readers.json_text import loads
 from holter.readers.plausibility import NotALogError
 from holter.readers.records import Records
@@ -44,7 +45,7 @@ class WandbSummary:
             found = loads(data) if len(data) <= _LARGEST else None
         except ValueError as error:
             raise UnreadableLogError.of(
-                source.name, f"it is not JSON ({error}).", "Give the run's .wandb file."
+                source.name, said("it is not JSON ({error}).", error=reason(error)), "Give the run's .wandb file."
             ) from None
         if not isinstance(found, dict):
             raise NotALogError.of(source.name, "it is no summary of a W&B run.", "Give the run's .wandb file.")

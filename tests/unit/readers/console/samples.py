@@ -1,6 +1,8 @@
 """A row of every framework as its console shows it, and numbers that stand in it."""
 
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -346,4 +348,7 @@ SAMPLES = (
         {"step": 3.0, "rl_trainer/avg_loss": 0.0012},
         "torchforge",
     ),
+)
+SAMPLES += tuple(
+    import_module(f"{__package__}.{path.stem}").SAMPLE for path in sorted(Path(__file__).parent.glob("sample_*.py"))
 )

@@ -78,7 +78,8 @@ def test_evaluation_rows_share_the_step_of_the_bar():
     assert [r["step"] for r in rows] == [1, 2, 3, 3, 4, 5, 6, 6]
 
 
-@pytest.mark.parametrize("width", [23, 31, 40, 61, 80, 132])
+# At the widths left out, the first line that is wrapped is cut into two whole numbers ("10", "0.5"), which nothing tells.
+@pytest.mark.parametrize("width", [width for width in range(20, 141) if width not in (76, 79)])
 def test_lines_that_a_terminal_wrapped_are_whole_again(width):
     def wrapped(line):
         return "\n".join(line[at : at + width] for at in range(0, len(line), width))

@@ -20,7 +20,8 @@ _LINE_ITEM = re.compile(
     rf"(?P<key>{_NAME})\s*(?:[:=]|\s)\s*(?P<value>{NUMBER})(?P<percent>%?)(?=[\s,;|)\]}}/]|$)", re.ASCII
 )
 _STEP = re.compile(
-    r"\b(?:(?:global|train|training|optimizer)[ _]?)?(?:step|iter(?:ation)?|update|episode)s?[ :=#\[(]*(?P<step>\d+)\b",
+    r"\b(?=[gtosiue])(?:(?:global|train|training|optimizer)[ _]?)?"
+    r"(?:step|iter(?:ation)?|update|episode)s?[ :=#\[(]*(?P<step>\d+)\b",
     re.IGNORECASE,
 )
 _BLOCK_ITEM = rf"^\s*[-*•]?\s*(?P<key>{_NAME})\s*[:=]\s*(?P<value>{NUMBER})\s*$"

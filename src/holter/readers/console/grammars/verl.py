@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _BETWEEN = " - "
 _ITEM = re.compile(rf"[^\s:][^:]*:(?:np\.\w+\()?(?:{NUMBER}|None)\)?")
-_REST = re.compile(r"\.\d|e[-+]\d")
+_REST = re.compile(r"\.\d|e[-+]\d|0\d")
 """How the rest of a number begins that was cut in two numbers."""
 _FRAGMENT = re.compile(r"""[^\s"'{}\[\]]+""")
 
@@ -58,7 +58,7 @@ def _wrapped(body: str, after: str, filled: bool) -> bool:  # noqa: FBT001 - eve
     last = body.rstrip().rsplit(_BETWEEN, 1)[-1]
     if filled or _ITEM.fullmatch(last) is None or last.endswith(".") or _REST.match(rest):
         return True
-    return after.startswith("- ") or (len(parts) > 1 and ":" in rest)
+    return after.lstrip(" ").startswith("- ") or (len(parts) > 1 and ":" in rest)
 
 
 VERL_LINE = Grammar(
