@@ -1,6 +1,6 @@
-// Bundles the front end into the package: script, style, and the list of every text it says, for the catalogues.
+// Bundles the front end into the package: script, style, and the list of every text that each page says, for the catalogues.
 
-import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
 /** Pages, each a script and a style sheet of its name. */
@@ -11,16 +11,20 @@ const out = new URL("../src/holter/reports/assets/", here);
 const banner = `/*! uPlot ${(await packageOf("uplot")).version}\n${await licence("uplot")}*/`;
 
 await mkdir(out, { recursive: true });
+const said = {};
 for (const page of PAGES) {
-  await bundle(`src/${page}.ts`, `${page}.js`, { banner: { js: banner }, format: "iife", target: "es2022" });
+  const script = await bundle(`src/${page}.ts`, `${page}.js`, { banner: { js: banner }, format: "iife", target: "es2022" });
   await bundle(`src/style/${page}.css`, `${page}.css`, {});
   await embeddable(`${page}.js`, `${page}.css`);
+  said[page] = await messages(script);
 }
-await writeFile(new URL("messages.json", out), JSON.stringify(await messages(), null, 1) + "\n");
+await writeFile(new URL("messages.json", out), JSON.stringify(said, null, 1) + "\n");
 
+/** Writes a bundle; gives the sources that are in it. */
 async function bundle(entry, name, options) {
-  await build({
+  const { metafile } = await build({
     absWorkingDir: here.pathname,
+    metafile: true,
     entryPoints: [entry],
     outfile: new URL(name, out).pathname,
     bundle: true,
@@ -30,16 +34,15 @@ async function bundle(entry, name, options) {
     logLevel: "warning",
     ...options,
   });
+  const [output] = Object.values(metafile.outputs);
+  return Object.entries(output.inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput ? [file] : []));
 }
 
-/** Every text in a call of `t`, each once. A call without a literal text cannot be translated and is an error. */
-async function messages() {
-  const folder = new URL("src/", here);
+/** Every text in a call of `t` in these files, each once. A call without a literal text cannot be translated and is an error. */
+async function messages(files) {
   const found = new Set();
-  for (const file of (await readdir(folder, { recursive: true }))
-    .filter((f) => f.endsWith(".ts") && f !== "text.ts")
-    .sort()) {
-    const source = (await readFile(new URL(file, folder), "utf8")).replace(/^\s*(\/\/|\*|\/\*).*$/gm, "");
+  for (const file of files.filter((f) => f.startsWith("src/") && f.endsWith(".ts") && f !== "src/text.ts")) {
+    const source = (await readFile(new URL(file, here), "utf8")).replace(/^\s*(\/\/|\*|\/\*).*$/gm, "");
     for (const call of source.matchAll(/(?<![\w.])t\((.{0,4})/gs)) {
       const literal = /^t\(\s*("(?:[^"\\]|\\.)*")/s.exec(source.slice(call.index));
       if (!literal) throw new Error(`${file}: t(${call[1]}... must be given its text as a literal in double quotes`);

@@ -48,7 +48,9 @@ def open_page(chromium):
     """Opens a file or an address at a width and in a colour scheme; at the end nothing may have gone wrong in it."""
     contexts, opened = [], []
 
-    def open_(at: Path | str, *, width: int = 1280, height: int = 900, scheme: str = "light") -> Opened:
+    def open_(
+        at: Path | str, *, width: int = 1280, height: int = 900, scheme: str = "light", wait: str = ".page h1"
+    ) -> Opened:
         context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
@@ -61,7 +63,7 @@ def open_page(chromium):
         page.on("request", lambda r: out.requests.append(r.url))
         page.on("dialog", lambda d: (out.dialogs.append(d.message), d.dismiss()))
         page.goto(at.as_uri() if isinstance(at, Path) else at)
-        page.wait_for_selector(".page h1")
+        page.wait_for_selector(wait)
         return out
 
     yield open_

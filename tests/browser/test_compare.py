@@ -187,6 +187,21 @@ def test_a_brush_on_an_axis_keeps_the_runs_within(open_page, written):
     assert page.inner_text(".parallel-said") == "9 runs"
 
 
+def test_runs_are_kept_by_typing_what_a_brush_draws(open_page, written):
+    page = open_page(written("sweep")).page
+    page.locator(".keeping summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "learning_rate from"
+    page.keyboard.type("3e-6")
+    assert page.inner_text(".parallel-said") == "6 of 9 runs"
+    page.get_by_label("beta to").fill("0.01")
+    assert page.inner_text(".parallel-said") == "2 of 9 runs"
+    page.get_by_role("button", name="All runs").click()
+    assert page.inner_text(".parallel-said") == "9 runs"
+    assert page.get_by_label("beta to").input_value() == ""
+
+
 def test_the_sweep_says_what_moved_and_shows_every_correlation(open_page, written):
     page = open_page(written("sweep")).page
     assert "a larger learning_rate raises kl" in page.inner_text(".influences")

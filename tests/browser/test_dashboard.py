@@ -7,7 +7,9 @@ import threading
 import pytest
 
 import holter
+from holter.dashboard import prepared
 from holter.dashboard.fleet import Fleet
+from tests.unit.dashboard.wire import curves, frames
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +36,7 @@ def write(folder, rows=60, first=1, names=("reward", "kl"), config=None):
 class Served:
     """A dashboard over a folder that looks when it is told to, and where it is."""
 
-    def __init__(self, root):
+    def __init__(self, root, port=0):
         import socket
 
         import uvicorn
@@ -45,7 +47,8 @@ class Served:
         self.root = root
         self.fleet = Fleet(root)
         self.fleet.look()
-        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.socket = socket.create_server(("127.0.0.1", port))
+        self.port = self.socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/"
         app = application(self.fleet, assets(), hosts={"127.0.0.1"})
         self.server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
@@ -63,8 +66,8 @@ class Served:
 def served(tmp_path):
     opened = []
 
-    def serve(root=tmp_path):
-        opened.append(Served(root))
+    def serve(root=tmp_path, port=0):
+        opened.append(Served(root, port))
         return opened[-1]
 
     yield serve
@@ -94,6 +97,19 @@ def counted(locator, n):
     from playwright.sync_api import expect
 
     expect(locator).to_have_count(n)
+
+
+def kept(page, pattern):
+    """The bodies of answers from here on; a browser does not keep those that are read as they come."""
+    answers = []
+
+    def keep(route):
+        answer = route.fetch()
+        answers.append(answer.body())
+        route.fulfill(response=answer)
+
+    page.route(pattern, keep)
+    return answers
 
 
 def chart(page, sign):
@@ -218,11 +234,12 @@ def test_zooming_fetches_every_value_of_the_range(open_page, tmp_path, served):
     out = opened(open_page, here, f"run/{here.fleet.entries()[0].id}")
     page = out.page
     page.wait_for_selector(".strip canvas")
-    with page.expect_response("**/api/curves?**") as answer:
+    answers = kept(page, "**/api/curves?**")
+    with page.expect_response("**/api/curves?**"):
         drag(page, "reward", 0.50, 0.52)
-    curves = answer.value.json()["curves"]
-    assert {c["key"] for c in curves} >= {"reward", "kl"}
-    assert all(c["whole"] and 350 <= c["values"]["n"] <= 450 for c in curves)
+    shown = curves(answers[0])
+    assert {c["key"] for c in shown} >= {"reward", "kl"}
+    assert all(c["whole"] and 350 <= len(c["values"]) <= 450 for c in shown)
     plot = page.locator('[data-strip^="reward/"] .plot').first
     plot.focus()
     page.keyboard.press("Home")
@@ -301,6 +318,104 @@ def test_a_lost_connection_is_said_and_sought_again(chromium, three):
     page.wait_for_selector(".lost:not([hidden])")
     assert "is lost" in page.inner_text(".lost")
     context.close()
+
+
+def test_a_server_that_starts_again_is_found_and_what_it_knows_now_is_shown(chromium, tmp_path, served):
+    write(tmp_path / "a")
+    here = served()
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{here.url}run/{here.fleet.entries()[0].id}")
+    page.locator(".run-facts", has_text="60 rows").wait_for()
+    here.close()
+    page.wait_for_selector(".lost:not([hidden])")
+    write(tmp_path / "a", rows=20, first=61)
+    served(port=here.port)
+    page.wait_for_selector(".lost[hidden]", state="attached")
+    page.locator(".run-facts", has_text="80 rows").wait_for()
+    context.close()
+
+
+def test_a_list_outlives_its_server_and_takes_nothing_for_what_it_was(chromium, tmp_path, served):
+    for name in ("a", "b"):
+        write(tmp_path / name)
+    here = served()
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(here.url)
+    page.wait_for_selector(".run-rows .run-row >> nth=1")
+    here.close()
+    (tmp_path / "a" / "log.jsonl").rename(tmp_path / "c.jsonl")
+    write(tmp_path / "b", rows=7, first=61)
+    served(port=here.port)
+    page.locator(".run-rows", has_text="c.jsonl").wait_for()
+    assert sorted(names(page)) == ["b/log.jsonl", "c.jsonl"]
+    page.locator(".run-row", has_text="b/log.jsonl").locator(".step", has_text="67").wait_for()
+    context.close()
+
+
+def test_a_connection_that_died_without_a_word_is_sought_again(chromium, three):
+    context = chromium.new_context()
+    page = context.new_page()
+    page.clock.install()
+    page.goto(three.url)
+    page.wait_for_selector(".run-rows .run-row")
+    # From here on nothing of the old stream arrives any more, as when a cable was pulled.
+    page.evaluate("EventSource.prototype.dispatchEvent = () => true")
+    streams = []
+    page.on("request", lambda r: "/api/events" in r.url and streams.append(r.url))
+    with page.expect_request("**/api/events"):
+        page.clock.run_for(41_000)
+    assert streams
+    context.close()
+
+
+def test_a_page_of_which_runs_are_still_to_come_shows_those_that_are_there(open_page, three, monkeypatch):
+    held, real = threading.Event(), prepared.prepare
+
+    def slow(entry, most):
+        if entry.name.startswith("c"):
+            held.wait()
+        return real(entry, most)
+
+    monkeypatch.setattr(prepared, "prepare", slow)
+    query = "&".join(f"run={e.id}" for e in three.fleet.entries())
+    page = opened(open_page, three, f"overlay?{query}", wait="nav .run-now").page
+    page.wait_for_selector(".strip canvas")
+    assert page.locator(".overview tbody tr").count() == 3
+    assert page.locator('[data-strip^="reward/"]').first.locator(".lines li").count() == 2
+    assert page.locator(".run-view[aria-busy]").count() == 1
+    held.set()
+    page.locator('[data-strip^="reward/"]').first.locator(".lines li >> nth=2").wait_for()
+    page.wait_for_selector(".run-view:not([aria-busy])")
+
+
+def test_a_run_that_vanishes_leaves_the_others_on_the_page(open_page, tmp_path, served):
+    for name in ("a", "b", "c"):
+        write(tmp_path / name)
+    here = served()
+    page = opened(open_page, here, "overlay?" + "&".join(f"run={e.id}" for e in here.fleet.entries())).page
+    page.wait_for_selector(".overview tbody tr >> nth=2")
+    (tmp_path / "b" / "log.jsonl").unlink()
+    here.fleet.look()
+    counted(page.locator(".overview tbody tr"), 2)
+    assert page.locator('[data-strip^="reward/"]').first.locator(".lines li").count() == 2
+
+
+def test_while_a_run_grows_only_what_is_new_is_sent(open_page, tmp_path, served):
+    log = write(tmp_path / "a", rows=1900)
+    here = served()
+    page = opened(open_page, here, f"run/{here.fleet.entries()[0].id}").page
+    page.wait_for_selector(".strip canvas")
+    answers = kept(page, "**/api/page?**")
+    write(tmp_path / "a", rows=3, first=1901)
+    here.fleet.read()
+    page.locator(".run-facts", has_text="1903").wait_for()
+    (_, (said, numbers)) = frames(answers[0])
+    assert said["base"]
+    assert len(numbers) < 1000 < log.stat().st_size / 100
+    reward = page.locator('[data-strip^="reward/"] .readout').first.inner_text()
+    assert float(reward) == pytest.approx(0.01 * 1903 + math.sin(1903 / 7), abs=1e-4)
 
 
 def test_the_language_is_the_browsers(chromium, three):

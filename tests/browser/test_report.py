@@ -258,3 +258,64 @@ def test_it_prints_in_light_colours(open_page, written):
     assert page.locator(".toolbar").is_hidden()
     assert page.evaluate(INK) == page.locator(".board > section .strip").count()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
+
+
+WIDEST = """() => Math.max(...[...document.querySelectorAll('.board .strip')].map(
+  (s) => s.querySelector('canvas').getBoundingClientRect().right - s.getBoundingClientRect().right))"""
+
+
+def test_on_paper_charts_are_as_wide_as_the_paper_and_the_screen_gets_its_own_back(open_page, written):
+    page = open_page(written("sick", [sick()]), width=2560).page
+    page.wait_for_selector(".strip canvas")
+    on_screen = page.locator(".strip canvas").first.bounding_box()["width"]
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    millimetre = 96 / 25.4
+    assert page.locator(".page").bounding_box()["width"] == pytest.approx(182 * millimetre, abs=1)
+    assert page.evaluate(WIDEST) < 1
+    assert page.locator(".strip canvas").first.bounding_box()["width"] < 182 * millimetre
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.wait_for_function(
+        "(w) => document.querySelector('.strip canvas').getBoundingClientRect().width === w", arg=on_screen
+    )
+
+
+def consumed(name, tokens, flip=99):
+    """Forty steps of some tokens each; the KL runs away from the step `flip` on."""
+    rows = range(1, 41)
+    kl = [0.01 * s if s < flip else 0.4 * 1.5 ** (s - flip) for s in rows]
+    columns = {"reward": [0.01 * s for s in rows], "kl": kl, "num_tokens": [float(tokens * s) for s in rows]}
+    return diagnose(run_of([float(s) for s in rows], columns, name=name))
+
+
+def test_several_runs_lie_along_what_they_consumed(open_page, written, tmp_path):
+    two = [consumed("runs/a", 100), consumed("runs/b", 300, flip=21)]
+    file = tmp_path / "along.html"
+    file.write_text(html_of(two, axis="tokens"), encoding="utf-8")
+    page = open_page(file).page
+    page.wait_for_selector(".strip canvas")
+    assert page.inner_text(".at") == "100–12\u2009000 tokens"
+    page.locator('[data-strip^="reward/"] .plot').first.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text(".at") == "200 tokens"
+    # The second run began its trouble at step 21, which is three times as many tokens as the first had by then.
+    flag = page.locator(".flag", has_text="kl-runaway").first.bounding_box()
+    over = page.locator('[data-strip^="kl/"] .u-over').first.bounding_box()
+    assert (flag["x"] - over["x"]) / over["width"] == pytest.approx((300 * 21 - 100) / 11_900, abs=0.06)
+    page.get_by_label("Along").select_option("step")
+    assert page.inner_text(".at") == "steps 1–40"
+    assert [o.inner_text() for o in page.locator("select[aria-label=Along] option").all()] == ["steps", "tokens"]
+
+
+def test_many_runs_are_told_apart_and_the_outermost_are_named(open_page, tmp_path):
+    file = tmp_path / "many.html"
+    file.write_text(html_of([consumed(f"runs/r{i:02d}", 100 + i) for i in range(20)]), encoding="utf-8")
+    page = open_page(file).page
+    page.wait_for_selector(".strip canvas")
+    looks = page.locator(".overview .swatch").evaluate_all(
+        "(all) => all.map((e) => [e.dataset.colour, e.dataset.stroke ?? ''].join())"
+    )
+    assert len(set(looks)) == 20
+    named = page.locator('[data-strip^="reward/"]').first.locator(".lines li")
+    assert named.count() == 3
+    assert [r.split()[0] for r in named.locator(".rank").all_inner_texts()] == ["max", "mid", "min"]

@@ -30,7 +30,7 @@ export function about(payload: Payload, run: Run): HTMLElement {
         pairs({
           [t("path")]: run.path,
           [t("dialect")]: run.dialect,
-          [t("step axis")]: run.step_axis,
+          [t("step axis")]: told(run.step_axis),
           [t("rows")]: String(run.rows),
         }),
         ...run.notes.map((n) => h("p", { class: "note" }, told(n))),
@@ -44,7 +44,7 @@ export function about(payload: Payload, run: Run): HTMLElement {
               }),
             )
           : null,
-        ...payload.refused.map((r) => h("p", { class: "note" }, t("Not read: {what}", { what: r }))),
+        ...payload.refused.map((r) => h("p", { class: "note" }, t("Not read: {what}", { what: told(r) }))),
       ),
       unchecked(payload, run),
       folded(t("Configuration"), run.config),
@@ -73,7 +73,7 @@ function unchecked(payload: Payload, run: Run): HTMLElement {
               h(
                 "li",
                 {},
-                h("code", { title: payload.detectors[u.detector]?.summary ?? "" }, u.detector),
+                h("code", { title: told(payload.detectors[u.detector]?.summary ?? "") }, u.detector),
                 " ",
                 told(u.why),
               ),

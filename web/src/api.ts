@@ -28,27 +28,34 @@ export interface Summary {
 }
 
 export interface Listed {
-  version: number;
+  /** The server's version, of this process only. */
+  version: string;
   root: string;
+  /** Whether all runs were read that were there when the server began. */
+  looked: boolean;
   ids: string[];
   runs: Summary[];
   refused: { file: string; line: number | null; why: string }[];
+  texts: Record<string, Record<string, string>>;
 }
 
+/** The first frame of a page: which runs there are. A frame for each of them follows. */
 export interface Page {
-  version: number;
+  version: string;
   summaries: Summary[];
   samples: boolean[];
-  page: Payload;
+  page: Omit<Payload, "texts">;
+  texts: Record<string, Record<string, string>>;
 }
 
 export interface Stretch {
   run: string;
   key: string;
   whole: boolean;
-  steps: Column;
-  values: Column;
-  middle: { steps: Column; values: Column } | null;
+  /** Positions among the numbers of the frame. */
+  steps: number;
+  values: number;
+  middle: { steps: number; values: number } | null;
 }
 
 export interface SampleRow {
@@ -79,11 +86,18 @@ export class Refusal extends Error {
   }
 }
 
-export async function ask<T>(path: string, query: [string, string | number][] = [], signal?: AbortSignal): Promise<T> {
+export async function ask<T>(path: string, query: Query = [], signal?: AbortSignal): Promise<T> {
+  return (await (await answerOf(path, query, signal)).json()) as T;
+}
+
+export type Query = [string, string | number][];
+
+/** An answer; a refusal where it is none. */
+export async function answerOf(path: string, query: Query, signal?: AbortSignal): Promise<Response> {
   const search = new URLSearchParams(query.map(([name, value]) => [name, String(value)]));
   const answer = await fetch(`${path}?${search}`, signal ? { signal } : {}).catch((error: unknown) => {
     throw new Refusal(0, String(error));
   });
   if (!answer.ok) throw new Refusal(answer.status, await answer.text());
-  return (await answer.json()) as T;
+  return answer;
 }

@@ -22,7 +22,12 @@ export class Board {
   ) {
     this.seen = new IntersectionObserver(
       (entries) => {
-        for (const entry of entries) if (entry.isIntersecting) this.drawOnce(entry.target);
+        for (const { target, isIntersecting } of entries) {
+          const strip = this.strips.get(target);
+          if (!strip) continue;
+          strip.near = isIntersecting;
+          if (isIntersecting) this.drawOnce(target);
+        }
       },
       { rootMargin: "400px" },
     );
@@ -59,8 +64,13 @@ export class Board {
     for (const strip of this.strips.values()) strip.destroy();
   }
 
+  /** Every strip as wide as it is now. */
   private drawAll(): void {
-    for (const root of this.strips.keys()) this.drawOnce(root);
+    for (const [root, strip] of this.strips) {
+      strip.near = true;
+      strip.resize();
+      this.drawOnce(root);
+    }
   }
 
   private drawOnce(root: Element): void {

@@ -2,7 +2,6 @@
 
 import type { ComparePayload } from "./compare_payload";
 import { scrolled } from "./compare_settings";
-import { say } from "./compare_words";
 import { h } from "./dom";
 import { step } from "./format";
 import { t, told } from "./text";
@@ -21,8 +20,8 @@ export function about(payload: ComparePayload): HTMLElement {
         "div",
         { class: "about-part" },
         h("p", {}, t("Grouped: {how}; --group-by says otherwise.", { how: told(payload.grouped) })),
-        h("p", { class: "note" }, say(payload.method)),
-        ...payload.refused.map((r) => h("p", { class: "note" }, t("Not read: {what}", { what: r }))),
+        h("p", { class: "note" }, told(payload.method)),
+        ...payload.refused.map((r) => h("p", { class: "note" }, t("Not read: {what}", { what: told(r) }))),
       ),
       only.length
         ? h(

@@ -12,7 +12,6 @@ import {
   levelText,
   markOf,
   sameText,
-  say,
   short,
   signalOf,
   within,
@@ -20,7 +19,7 @@ import {
 } from "./compare_words";
 import { h, svg } from "./dom";
 import { place } from "./format";
-import { t } from "./text";
+import { t, told } from "./text";
 
 /** Brings the strip of a signal into view, its crosshair at a place. */
 export type Reveal = (key: string, at: number | null) => void;
@@ -33,7 +32,7 @@ const BAR = { width: 72, height: 14 };
 export function worse(payload: ComparePayload, pair: Pair | undefined): HTMLElement | null {
   if (!pair?.regressions.length) return null;
   const said = pair.regressions.map((r) =>
-    h("li", {}, h("span", { class: "cross", "aria-hidden": "true" }, "✗"), h("span", {}, say(r.says))),
+    h("li", {}, h("span", { class: "cross", "aria-hidden": "true" }, "✗"), h("span", {}, told(r.says))),
   );
   return h(
     "section",
@@ -78,7 +77,7 @@ export function differences(payload: ComparePayload, pair: Pair, reveal: Reveal)
             "Difference of the means at the end with its 95 % interval; the line in the middle is no difference. Then the step from which the curves stay apart.",
           ),
     ),
-    pair.began && payload.pairs.length > 1 ? h("p", { class: "began" }, say(pair.began)) : null,
+    pair.began && payload.pairs.length > 1 ? h("p", { class: "began" }, told(pair.began)) : null,
     payload.pairs.length > 1 ? worse(payload, pair) : null,
     other.length ? rows(other) : h("p", { class: "nothing" }, t("No signal differs beyond the noise.")),
     same.some(outcome) ? h("h3", {}, sameText(pair)) : null,

@@ -9,10 +9,11 @@ import { steps } from "./curve";
 import { h } from "./dom";
 import type { Link, Range } from "./link";
 import type { Group } from "./model";
-import { COLOURS, titleOf, tone } from "./model";
+import { titleOf } from "./model";
 import type { Facts } from "./payload";
 import type { StripModel } from "./strip";
 import { told } from "./text";
+import { tone } from "./tones";
 
 export interface Drawn {
   /** Positions of the settings that are drawn. */
@@ -63,7 +64,7 @@ function strip(payload: ComparePayload, signal: Compared, drawn: Drawn): StripMo
     if (!group || !drawn.groups.has(g)) continue;
     const ys = decode(group.mean);
     means.push({
-      ...looks(payload, g),
+      ...tone(g),
       metric: signal.metric,
       label: labels[g] ?? "",
       run: g,
@@ -77,7 +78,7 @@ function strip(payload: ComparePayload, signal: Compared, drawn: Drawn): StripMo
     if (!group.half) continue;
     const half = decode(group.half);
     const edge = (side: number): Float64Array => ys.map((y, i) => y + side * (half[i] ?? NaN));
-    bands.push({ xs, low: edge(-1), high: edge(1), colour: tone(g) });
+    bands.push({ xs, low: edge(-1), high: edge(1), colour: tone(g).colour });
   }
   const difference = drawn.pair?.differences.find((d) => d.signal === signal.key);
   return {
@@ -102,7 +103,7 @@ function members(payload: ComparePayload, signal: Compared, drawn: Drawn): Curve
     if (!drawn.groups.has(g)) return [];
     return [
       {
-        ...looks(payload, g),
+        ...tone(g),
         metric: line.metric,
         label: payload.runs[line.run]?.short_name ?? "",
         run: line.run,
@@ -115,11 +116,6 @@ function members(payload: ComparePayload, signal: Compared, drawn: Drawn): Curve
       },
     ];
   });
-}
-
-/** Colours repeat after a while; the second time round lines are dashed. */
-export function looks(payload: ComparePayload, group: number): { colour: string; dashed: boolean } {
-  return { colour: tone(group), dashed: payload.groups.length > COLOURS && group % (2 * COLOURS) >= COLOURS };
 }
 
 function note(signal: Compared, { pair }: Drawn): HTMLElement | null {

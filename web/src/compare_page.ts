@@ -7,11 +7,10 @@ import { range, reveal, strips } from "./compare_model";
 import type { ComparePayload, Pair } from "./compare_payload";
 import { settings } from "./compare_settings";
 import { sweepSection } from "./compare_sweep";
-import { say } from "./compare_words";
 import { h, replace } from "./dom";
 import { Explainer } from "./explain";
 import { Link } from "./link";
-import { speak, t } from "./text";
+import { speak, t, told } from "./text";
 import { toolbar } from "./toolbar";
 import { badge } from "./verdict";
 
@@ -52,7 +51,7 @@ export class ComparePage {
     const sweep = payload.sweep && sweepSection(payload, payload.sweep);
     const bar = toolbar({
       link,
-      lines: this.lines(),
+      lines: [this.lines()],
       languages: payload.languages,
       speak: (code) => {
         speak(code);
@@ -60,7 +59,7 @@ export class ComparePage {
       },
     });
     this.ends = [() => board.destroy(), () => bar.destroy(), () => sweep?.destroy()];
-    const title = h("h1", {}, say(payload.headline));
+    const title = h("h1", {}, told(payload.headline));
     replace(
       this.root,
       this.masthead(),
@@ -116,8 +115,8 @@ export class ComparePage {
       { class: `verdict ${status}`, "aria-label": t("Verdict") },
       payload.worse ? h("div", { class: "verdict-head" }, worseBadge()) : null,
       title,
-      payload.best ? h("p", { class: "good" }, say(payload.best)) : null,
-      pair?.began && payload.pairs.length === 1 ? h("p", {}, say(pair.began)) : null,
+      payload.best ? h("p", { class: "good" }, told(payload.best)) : null,
+      pair?.began && payload.pairs.length === 1 ? h("p", {}, told(pair.began)) : null,
     );
   }
 

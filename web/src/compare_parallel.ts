@@ -2,11 +2,11 @@
 // on an axis choose runs.
 
 import { num } from "./columns";
-import { looks } from "./compare_model";
 import type { ComparePayload, Sweep } from "./compare_payload";
 import { short, signalOf } from "./compare_words";
 import { h, replace, svg } from "./dom";
 import { t } from "./text";
+import { paint, tone } from "./tones";
 
 const HEIGHT = 300;
 const TOP = 44;
@@ -26,10 +26,14 @@ interface Axis {
   name: string;
   outcome: boolean;
   values: number[];
-  /** Place of a value between 0, below, and 1, above. */
+  /** Place of a value between 0, below, and 1, above; and the value of a place. */
   at: (v: number) => number;
+  of: (place: number) => number;
   ticks: number[];
+  /** The least and the greatest value that are kept; null for all, values that are no number among them. */
   brush: [number, number] | null;
+  /** Where the same is typed. */
+  fields: [HTMLInputElement, HTMLInputElement];
 }
 
 export class Parallel {
@@ -62,7 +66,7 @@ export class Parallel {
     private readonly payload: ComparePayload,
     sweep: Sweep,
   ) {
-    this.axes = axesOf(payload, sweep);
+    this.axes = axesOf(payload, sweep, (axis) => this.typed(axis));
     this.root = h(
       "figure",
       { class: "parallel" },
@@ -73,6 +77,7 @@ export class Parallel {
       ),
       this.picture,
       this.said,
+      this.keeping(),
     );
     this.sized.observe(this.picture);
     this.light(null);
@@ -116,10 +121,10 @@ export class Parallel {
     for (const v of axis.ticks)
       group.append(svg("line", { x1: x - 3, x2: x + 3, y1: this.y(axis, v), y2: this.y(axis, v) }));
     if (axis.brush) {
-      const [from, to] = axis.brush;
-      group.append(
-        svg("rect", { class: "brush", x: x - 7, width: 14, y: Math.min(from, to), height: Math.abs(to - from) }),
+      const [low, high] = axis.brush.map((v) =>
+        v === Infinity ? TOP - 8 : Math.max(TOP - 8, Math.min(HEIGHT - BOTTOM + 8, this.y(axis, v))),
       );
+      group.append(svg("rect", { class: "brush", x: x - 7, width: 14, y: high, height: (low ?? 0) - (high ?? 0) }));
     }
     return group;
   }
@@ -151,21 +156,20 @@ export class Parallel {
 
   private line(r: number): SVGElement {
     const g = this.payload.groups.findIndex((group) => group.runs.includes(r));
-    const { colour, dashed } = looks(this.payload, g);
     const points = this.axes.map(
       (axis, i) => `${this.x(i).toFixed(1)},${this.y(axis, axis.values[r] ?? NaN).toFixed(1)}`,
     );
     const state = !this.within(r) ? " out" : this.lit === null ? "" : r === this.lit ? " lit" : " dim";
     const group = svg("g", {
-      class: `run${state}${dashed ? " dashed" : ""}`,
+      class: `run${state}`,
       id: `${this.id}-${r}`,
       role: "option",
       "aria-selected": r === this.lit ? "true" : "false",
       "aria-label": this.told(r),
-      "data-colour": colour.slice(2),
       "data-run": r,
       pointerenter: () => !this.brushing && this.light(r),
     });
+    paint(group, tone(g));
     group.append(svg("polyline", { class: "reach", points: points.join(" ") }));
     group.append(svg("polyline", { class: "way", points: points.join(" ") }));
     for (const [i, axis] of this.axes.entries())
@@ -181,10 +185,9 @@ export class Parallel {
   }
 
   private within(r: number): boolean {
-    return this.axes.every((axis) => {
-      if (!axis.brush) return true;
-      const y = this.y(axis, axis.values[r] ?? NaN);
-      return Math.min(...axis.brush) - 0.5 <= y && y <= Math.max(...axis.brush) + 0.5;
+    return this.axes.every(({ brush, values }) => {
+      const v = values[r] ?? NaN;
+      return !brush || (brush[0] <= v && v <= brush[1]);
     });
   }
 
@@ -239,7 +242,40 @@ export class Parallel {
     if (!this.brushing) return;
     const y = this.place(event)[1];
     const { axis, from } = this.brushing;
-    axis.brush = Math.abs(y - from) < 3 ? null : [from, y];
+    const value = (at: number): number => axis.of(1 - (at - TOP) / (HEIGHT - TOP - BOTTOM));
+    axis.brush = Math.abs(y - from) < 3 ? null : [value(Math.max(from, y)), value(Math.min(from, y))];
+    for (const [i, field] of axis.fields.entries()) field.value = axis.brush ? String(Number((axis.brush[i] ?? NaN).toPrecision(4))) : "";
+    this.kept();
+  }
+
+  /** The brush for those who do not drag: from and to of every axis, as numbers. */
+  private keeping(): HTMLElement {
+    return h(
+      "details",
+      { class: "keeping" },
+      h("summary", {}, t("Keep only runs within")),
+      h(
+        "div",
+        { class: "fields" },
+        ...this.axes.map((axis) =>
+          h("fieldset", {}, h("legend", {}, h("code", {}, axis.name)), axis.fields[0], h("span", { "aria-hidden": "true" }, "–"), axis.fields[1]),
+        ),
+      ),
+      h("button", { type: "button", class: "plain", click: () => this.clear() }, t("All runs")),
+    );
+  }
+
+  /** Take what is typed for an axis. */
+  private typed(axis: Axis): void {
+    const [low, high] = axis.fields.map((f) => (f.value.trim() ? f.valueAsNumber : NaN));
+    const none = Number.isNaN(low) && Number.isNaN(high);
+    const or = (v: number | undefined, open: number): number => (v === undefined || Number.isNaN(v) ? open : v);
+    axis.brush = none ? null : [or(low, -Infinity), or(high, Infinity)];
+    this.kept();
+  }
+
+  /** Show which runs are kept. */
+  private kept(): void {
     this.lit = null;
     this.paint();
     this.light(null);
@@ -250,40 +286,45 @@ export class Parallel {
   }
 
   private clear(): void {
-    for (const axis of this.axes) axis.brush = null;
-    this.lit = null;
-    this.paint();
-    this.light(null);
+    for (const axis of this.axes) {
+      axis.brush = null;
+      for (const field of axis.fields) field.value = "";
+    }
+    this.kept();
   }
 }
 
-function axesOf(payload: ComparePayload, sweep: Sweep): Axis[] {
+function axesOf(payload: ComparePayload, sweep: Sweep, typed: (axis: Axis) => void): Axis[] {
   const outcomes = payload.signals.filter((s) => s.outcome).slice(0, MOST_OUTCOMES);
   const moved = [...new Set(sweep.influences.filter((i) => i.stands).map((i) => i.signal))]
     .flatMap((key) => signalOf(payload, key) ?? [])
     .filter((s) => !s.outcome)
     .slice(0, MOST_MOVED);
   return [
-    ...sweep.settings.map((s) => axis(s.name, s.values.map(num), false)),
-    ...[...moved, ...outcomes].map((s) => axis(s.metric, (sweep.ends[s.key] ?? []).map(num), true)),
+    ...sweep.settings.map((s) => axis(s.name, s.values.map(num), false, typed)),
+    ...[...moved, ...outcomes].map((s) => axis(s.metric, (sweep.ends[s.key] ?? []).map(num), true, typed)),
   ];
 }
 
-function axis(name: string, values: number[], outcome: boolean): Axis {
+function axis(name: string, values: number[], outcome: boolean, typed: (axis: Axis) => void): Axis {
   const finite = values.filter(Number.isFinite);
   const [low, high] = finite.length ? [Math.min(...finite), Math.max(...finite)] : [0, 1];
   const log = low > 0 && high / low > WIDE;
   const scaled = (v: number): number => (log ? Math.log(v) : v);
   const span = scaled(high) - scaled(low);
   const distinct = [...new Set(finite)].sort((a, b) => a - b);
-  return {
+  const field = (said: string): HTMLInputElement => h("input", { type: "number", step: "any", "aria-label": said, input: () => typed(own) });
+  const own: Axis = {
     name,
     outcome,
     values,
     at: (v) => (span ? (scaled(v) - scaled(low)) / span : 0.5),
+    of: (place) => (log ? Math.exp(scaled(low) + place * span) : low + place * span),
     ticks: outcome || distinct.length > 6 ? [...new Set([low, high])] : distinct,
     brush: null,
+    fields: [field(t("{name} from", { name })), field(t("{name} to", { name }))],
   };
+  return own;
 }
 
 /** A name that fits, its end kept: what tells metrics apart stands there. */

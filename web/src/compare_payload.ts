@@ -4,13 +4,6 @@ import type { Column, Num } from "./columns";
 import type { Axis } from "./format";
 import type { SignalPage, Status, UnknownSeries } from "./payload";
 
-/** A sentence to be put together in the language spoken: only its template and its phrases are looked up. */
-export interface Sentence {
-  template: string;
-  values: Record<string, string>;
-  phrases: Record<string, string | Sentence | Sentence[]>;
-}
-
 export interface Setting {
   label: string;
   baseline: boolean;
@@ -70,8 +63,8 @@ export interface Pair {
   first: number;
   second: number;
   differences: Difference[];
-  regressions: { what: string; says: Sentence }[];
-  began: Sentence | null;
+  regressions: { what: string; says: string }[];
+  began: string | null;
 }
 
 export interface Influence {
@@ -93,13 +86,13 @@ export interface Sweep {
 
 export interface ComparePayload {
   schema: string;
-  headline: Sentence;
+  headline: string;
   axis: Axis;
   grouped: string;
-  method: Sentence;
+  method: string;
   worse: boolean;
   /** Which of several settings ends best. */
-  best: Sentence | null;
+  best: string | null;
   groups: Setting[];
   runs: ComparedRun[];
   settings: { name: string; values: (string | null)[] }[];

@@ -1,11 +1,11 @@
 // The settings that are compared: verdict, what sets them apart, where they end; one of them is held against the first.
 
 import type { ComparePayload } from "./compare_payload";
-import { looks } from "./compare_model";
 import { differs, labelOf, levelText } from "./compare_words";
 import { h } from "./dom";
 import type { Status } from "./payload";
 import { t } from "./text";
+import { swatch, tone } from "./tones";
 import { badge } from "./verdict";
 
 export interface SettingsContext {
@@ -57,7 +57,6 @@ function row(
   several: boolean,
 ): HTMLElement {
   const pair = payload.pairs.find((p) => p.second === g);
-  const { colour, dashed } = looks(payload, g);
   return h(
     "tr",
     { class: g === context.second ? "chosen" : "", "data-group": g },
@@ -73,7 +72,7 @@ function row(
           "aria-label": t("Draw {run}", { run: labelOf(payload, g) }),
           change: () => context.toggle(g),
         }),
-        h("span", { class: `swatch${dashed ? " dashed" : ""}`, "data-colour": colour.slice(2) }),
+        swatch(tone(g)),
       ),
     ),
     h("th", { scope: "row" }, pair && payload.pairs.length > 1 ? chooser(payload, context, g) : name(payload, g)),

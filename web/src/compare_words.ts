@@ -1,19 +1,9 @@
-// What a comparison says in words: sentences put together in the language spoken, intervals, what a difference means.
+// What a comparison says in words: intervals, what a difference means.
 
 import { num } from "./columns";
-import type { Compared, ComparePayload, Difference, Level, Pair, Sentence } from "./compare_payload";
+import type { Compared, ComparePayload, Difference, Level, Pair } from "./compare_payload";
 import { value } from "./format";
-import { t, told } from "./text";
-
-/** A sentence in the language spoken; names and numbers in it are quoted. */
-export function say(sentence: Sentence): string {
-  return told(sentence.template).replace(/\{(\w+)\}/g, (whole, name: string) => {
-    const phrase = sentence.phrases[name];
-    if (phrase === undefined) return sentence.values[name] ?? whole;
-    if (typeof phrase === "string") return told(phrase);
-    return Array.isArray(phrase) ? phrase.map(say).join(t(", ")) : say(phrase);
-  });
-}
+import { t } from "./text";
 
 /** Whether a difference stands. */
 export function differs(d: Difference): boolean {

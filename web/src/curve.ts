@@ -1,10 +1,11 @@
 // One line of a chart: the numbers of one series of one run, ready to draw and to ask.
 
 import { decode, num } from "./columns";
-import type { Column } from "./columns";
+import type { Column, Encoded } from "./columns";
 import type { Facts, Run, Series, UnknownSeries } from "./payload";
+import type { Tone } from "./tones";
 
-export interface Curve {
+export interface Curve extends Tone {
   metric: string;
   /** What a legend calls it: the metric, or which run it is of where several are drawn. */
   label: string;
@@ -16,9 +17,6 @@ export interface Curve {
   ys: Float64Array;
   /** The line through a thinned curve, whose own values are the extremes only. */
   middle: { xs: Float64Array; ys: Float64Array } | null;
-  /** Custom property that holds its colour. */
-  colour: string;
-  dashed: boolean;
   /** How it is drawn: a line among others, one that stands for others, or one of those that it stands for. */
   weight?: "mean" | "member";
 }
@@ -31,10 +29,11 @@ export interface LoggedCurve extends Curve {
 }
 
 const NONE: Column = { n: 0 };
-const decoded = new WeakMap<Column, Float64Array>();
+const decoded = new WeakMap<Encoded, Float64Array>();
 
 /** The steps of an axis; the same array for every curve over it, so that charts need not align them. */
 export function steps(column: Column = NONE): Float64Array {
+  if (column instanceof Float64Array || typeof column === "number") return decode(column);
   let known = decoded.get(column);
   if (!known) decoded.set(column, (known = decode(column)));
   return known;
@@ -44,8 +43,7 @@ export function curve(
   run: Pick<Run, "axes">,
   at: number,
   series: Series | UnknownSeries,
-  colour: string,
-  dashed: boolean,
+  look: Tone,
 ): LoggedCurve {
   return {
     metric: series.metric,
@@ -56,8 +54,7 @@ export function curve(
     xs: steps(run.axes[series.axis]),
     ys: decode(series.values),
     middle: series.middle && { xs: steps(run.axes[series.middle.axis]), ys: decode(series.middle.values) },
-    colour,
-    dashed,
+    ...look,
   };
 }
 
@@ -80,10 +77,10 @@ export function nearest(c: { xs: Float64Array }, step: number): number {
   return low > 0 && step - (xs[low - 1] ?? 0) < (xs[low] ?? 0) - step ? low - 1 : low;
 }
 
-/** Ends of all runs' steps. */
-export function wholeRange(runs: Run[]): [number, number] {
+/** Ends of all runs, on an axis. */
+export function wholeRange(runs: Run[], placed: (run: Run) => (step: number) => number): [number, number] {
   const ends = runs.flatMap((r) =>
-    r.first_step === null || r.last_step === null ? [] : [num(r.first_step), num(r.last_step)],
+    r.first_step === null || r.last_step === null ? [] : [num(r.first_step), num(r.last_step)].map(placed(r)),
   );
   const low = ends.length ? Math.min(...ends) : 0;
   const high = ends.length ? Math.max(...ends) : 1;

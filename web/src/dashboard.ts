@@ -49,7 +49,7 @@ class Dashboard {
     void this.refresh();
   }
 
-  private async refresh(version?: number): Promise<void> {
+  private async refresh(version?: string): Promise<void> {
     try {
       await this.shown?.refresh(version);
     } catch (error) {
@@ -91,7 +91,8 @@ class Dashboard {
   }
 }
 
-/** The language chosen here before, else the server's where it was told one, else the browser's. */
+/** The language asked for in the address, else the one chosen here before, else the server's where it was told one, else the
+ * browser's. */
 function preferred(words: Words): string {
   let kept: string | null = null;
   try {
@@ -100,6 +101,8 @@ function preferred(words: Words): string {
     // Nothing is remembered.
   }
   const known = (code: string): boolean => code in words.languages;
+  const asked = new URLSearchParams(location.search).get("lang");
+  if (asked && known(asked)) return asked;
   if (kept && known(kept)) return kept;
   if (words.language !== "en") return words.language;
   return navigator.languages.map((l) => l.split("-")[0] ?? "").find(known) ?? "en";

@@ -1,6 +1,7 @@
 // Which runs of the list are shown: words, verdict, state, and comparisons with the configuration (`beta>0.01`).
 
 import type { Summary } from "./api";
+import { told } from "./text";
 
 export interface Wanted {
   text: string;
@@ -28,7 +29,7 @@ function test(word: string): Test {
   const [, name, sign, value] = COMPARISON.exec(word) ?? [];
   if (name && sign && value) return (run) => settings(run, name.toLowerCase()).some((x) => compare(x, sign, value));
   const needle = word.toLowerCase();
-  return (run) => [run.name, run.dialect, run.title, ...run.findings].some((x) => x.toLowerCase().includes(needle));
+  return (run) => [run.name, run.dialect, told(run.title), ...run.findings].some((x) => x.toLowerCase().includes(needle));
 }
 
 /** Values of a setting, named in full or by the last parts of its path. */

@@ -194,7 +194,7 @@ function evidence(e: Evidence): HTMLElement {
       {},
       h("code", {}, e.metric),
       " ",
-      h("span", { class: "unit" }, e.unit === "1" ? "" : e.unit),
+      h("span", { class: "unit" }, e.unit === "1" ? "" : told(e.unit)),
       " ",
       told(e.says),
     ),

@@ -32,8 +32,8 @@ export function flags(u: uPlot, chart: HTMLElement, findings: Flagged[], context
   const [low, high] = [u.scales["x"]?.min ?? 0, u.scales["x"]?.max ?? 1];
   const kept = new Map<string, HTMLElement>();
   for (const old of chart.querySelectorAll<HTMLElement>(".flag")) kept.set(old.dataset["finding"] ?? "", old);
-  const seen = findings.filter(({ finding }) => num(finding.first_step) <= high && num(finding.last_step) >= low);
-  const starts = seen.map(({ finding }) => u.valToPos(Math.max(num(finding.first_step), low), "x"));
+  const seen = findings.filter(({ drawn }) => drawn.first <= high && drawn.last >= low);
+  const starts = seen.map(({ drawn }) => u.valToPos(Math.max(drawn.first, low), "x"));
   const names = seen.map(({ finding }) => finding.detector);
   const places = laid(starts, names, u.over.clientWidth);
   const rows = Math.min(findings.length, ROWS);

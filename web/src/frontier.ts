@@ -4,17 +4,20 @@ import type { Curve } from "./curve";
 import { curve, nearest } from "./curve";
 import { h, svg } from "./dom";
 import { ticks, value } from "./format";
-import { runTone, tone } from "./model";
 import type { Payload, Run } from "./payload";
 import { smoothed } from "./smooth";
 import { t } from "./text";
+import type { Tone } from "./tones";
+import { paint, runTone, tone } from "./tones";
 
 const HELD_OUT = ["eval_score", "eval_reward", "eval_accuracy", "eval_preference_accuracy", "eval_alignment"];
 const SIZE = { width: 460, height: 176, left: 56, right: 12, top: 10, bottom: 34 };
+/** Dots of one picture, and those that each run has however many there are. */
 const MOST = 600;
+const LEAST = 40;
 
 interface Points {
-  colour: string;
+  look: Tone;
   xs: number[];
   ys: number[];
 }
@@ -24,18 +27,20 @@ export function frontier(payload: Payload, shown: number[]): HTMLElement | null 
   const rewards: Points[] = [];
   const heldOut: Points[] = [];
   let names: [string, string, string] = ["", "", ""];
+  const several = payload.runs.length > 1;
+  const most = Math.max(LEAST, MOST / shown.length);
   for (const at of shown) {
     const run = payload.runs[at];
     const kl = run && find(run, at, ["ref_kl"], "train");
     const reward = run && find(run, at, ["reward"], "train");
     if (!kl || !reward || kl.xs.length < 8) continue;
-    rewards.push(points(kl, reward, payload.runs.length > 1 ? runTone(payload, at) : tone(0)));
+    rewards.push(points(kl, reward, several ? runTone(payload, at) : tone(0), most));
     const score = HELD_OUT.map((c) => find(run, at, [c], "eval")).find((c) => c !== null);
-    if (score) heldOut.push(points(kl, score, payload.runs.length > 1 ? runTone(payload, at) : tone(1)));
+    if (score) heldOut.push(points(kl, score, several ? runTone(payload, at) : tone(1), most));
     names = [kl.metric, reward.metric, score?.metric ?? names[2]];
   }
   if (!rewards.length) return null;
-  const most = Math.max(...[...rewards, ...heldOut].flatMap((p) => p.xs));
+  const far = Math.max(...[...rewards, ...heldOut].flatMap((p) => p.xs));
   return h(
     "section",
     { class: "frontier" },
@@ -50,9 +55,9 @@ export function frontier(payload: Payload, shown: number[]): HTMLElement | null 
     h(
       "div",
       { class: "frontier-charts" },
-      picture(names[1], rewards, most, names[0]),
+      picture(names[1], rewards, far, names[0]),
       heldOut.length
-        ? picture(t("{metric}, held out", { metric: names[2] }), heldOut, most, names[0])
+        ? picture(t("{metric}, held out", { metric: names[2] }), heldOut, far, names[0])
         : h(
             "p",
             { class: "nothing" },
@@ -66,18 +71,18 @@ function find(run: Run, at: number, concepts: string[], split: "train" | "eval")
   const series = run.series.find(
     (s) => concepts.includes(s.concept) && s.split === split && s.facts.n - s.facts.nan - s.facts.infinite >= 2,
   );
-  return series ? curve(run, at, series, "--s1", false) : null;
+  return series ? curve(run, at, series, tone(0)) : null;
 }
 
 /** The values of one curve over the root of the KL at its steps. */
-function points(kl: Curve, y: Curve, colour: string): Points {
+function points(kl: Curve, y: Curve, look: Tone, most: number): Points {
   // A running median of the KL, so that the noise of one batch does not fold the picture.
   const through = kl.middle ?? kl;
   const level = { ...kl, ...through, ys: smoothed(through.ys, "strong") ?? through.ys };
   const xs: number[] = [];
   const ys: number[] = [];
   const drawn = y.middle ?? y;
-  const every = Math.max(1, Math.ceil(drawn.ys.length / MOST));
+  const every = Math.max(1, Math.ceil(drawn.ys.length / most));
   for (let i = 0; i < drawn.ys.length; i += every) {
     const x = level.ys[nearest(level, drawn.xs[i] ?? NaN)] ?? NaN;
     const v = drawn.ys[i] ?? NaN;
@@ -86,7 +91,7 @@ function points(kl: Curve, y: Curve, colour: string): Points {
       ys.push(v);
     }
   }
-  return { colour, xs, ys };
+  return { look, xs, ys };
 }
 
 function picture(name: string, drawn: Points[], most: number, kl: string): HTMLElement {
@@ -116,17 +121,16 @@ function picture(name: string, drawn: Points[], most: number, kl: string): HTMLE
     root.append(svg("text", { class: "tick middle", x: x(v), y: SIZE.height - SIZE.bottom + 14 }, ticks([v])[0]));
   root.append(svg("text", { class: "tick middle", x: (SIZE.left + SIZE.width) / 2, y: SIZE.height - 4 }, `√ ${kl}`));
   for (const p of drawn) {
-    root.append(
-      svg("polyline", {
-        class: "way",
-        "data-colour": p.colour.slice(2),
-        points: p.xs.map((v, i) => `${x(v).toFixed(1)},${y(p.ys[i] ?? 0).toFixed(1)}`).join(" "),
-      }),
-    );
+    const way = svg("polyline", {
+      class: "way",
+      points: p.xs.map((v, i) => `${x(v).toFixed(1)},${y(p.ys[i] ?? 0).toFixed(1)}`).join(" "),
+    });
+    paint(way, p.look);
+    root.append(way);
     for (let i = 0; i < p.xs.length; i++) {
       const dot = svg("circle", {
         class: "dot",
-        "data-colour": p.colour.slice(2),
+        "data-colour": p.look.colour.slice(2),
         cx: x(p.xs[i] ?? 0),
         cy: y(p.ys[i] ?? 0),
         r: p.xs.length > 60 ? 2 : 3,

@@ -18,8 +18,16 @@ export class Link {
    */
   constructor(
     public whole: Range,
-    readonly axis: Axis = "step",
+    public axis: Axis = "step",
   ) {}
+
+  /** Count something else along the charts. */
+  count(axis: Axis, whole: Range): void {
+    this.axis = axis;
+    this.whole = whole;
+    this.at = null;
+    this.range = null;
+  }
 
   get shown(): Range {
     return this.range ?? this.whole;

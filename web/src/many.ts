@@ -7,10 +7,9 @@ export interface Line {
   ys: Float64Array;
 }
 
-/** uPlot's flag of paths that are stroked. */
+/** uPlot's flag of paths that are stroked, and its number for a linear scale. */
 const STROKED = 2;
-/** From how many curves on a chart is drawn so. */
-export const MANY = 7;
+const LINEAR = 1;
 
 /** What uPlot is given in place of values: their ends, in steps and in height. */
 export function ends(lines: Line[]): uPlot.AlignedData {
@@ -39,6 +38,9 @@ export function paths({ xs, ys }: Line): uPlot.Series.PathBuilder {
   return (u) => {
     const stroke = new Path2D();
     const [low, high] = [u.scales["x"]?.min ?? 0, u.scales["x"]?.max ?? 0];
+    const origin = u.valToPos(low, "x", true);
+    const by = (u.valToPos(high, "x", true) - origin) / (high - low || 1);
+    const height = heights(u);
     let pen = false;
     for (let i = 0; i < xs.length; i++) {
       const [x, y] = [xs[i] as number, ys[i] as number];
@@ -46,13 +48,22 @@ export function paths({ xs, ys }: Line): uPlot.Series.PathBuilder {
       if ((xs[i + 1] ?? x) < low) continue;
       if (!Number.isFinite(y)) pen = false;
       else {
-        const [left, top] = [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
-        if (pen) stroke.lineTo(left, top);
-        else stroke.moveTo(left, top);
+        const left = origin + (x - low) * by;
+        if (pen) stroke.lineTo(left, height(y));
+        else stroke.moveTo(left, height(y));
         pen = true;
       }
       if (x > high) break;
     }
     return { stroke, flags: STROKED };
   };
+}
+
+/** How high a value lies on the canvas; a straight scale needs no look at its kind for every value. */
+function heights(u: uPlot): (y: number) => number {
+  const { min, max, distr } = u.scales["y"] ?? {};
+  if (distr !== LINEAR || min == null || max == null) return (y) => u.valToPos(y, "y", true);
+  const floor = u.valToPos(min, "y", true);
+  const by = (u.valToPos(max, "y", true) - floor) / (max - min || 1);
+  return (y) => floor + (y - min) * by;
 }

@@ -1,7 +1,6 @@
 // What is drawn beneath and above the lines of a strip: healthy bands, findings, resumes, values that are no number.
 
 import type uPlot from "uplot";
-import { num } from "./columns";
 import type { Curve } from "./curve";
 import type { Finding } from "./payload";
 import { colour } from "./theme";
@@ -9,8 +8,17 @@ import { colour } from "./theme";
 export interface Beneath {
   /** Ends of the healthy band in the strip's unit; null at an open end, the whole null where there is none. */
   band: { low: number | null; high: number | null } | null;
-  findings: { finding: Finding; selected: boolean }[];
+  findings: { finding: Finding; drawn: Extent; selected: boolean }[];
   resumes: number[];
+}
+
+/** Where a finding lies on the axis of its chart. */
+export interface Extent {
+  first: number;
+  last: number;
+  /** Ends of the stretch in which it began. */
+  early: number;
+  late: number;
 }
 
 /** Bands and findings, drawn before the lines. */
@@ -24,9 +32,9 @@ export function beneath(u: uPlot, marks: Beneath): void {
   const chosen = marks.findings.find((f) => f.selected);
   // Washes over each other would make mud: one finding has the ground, the others a line where they begin and a bar below.
   const [ground, ...others] = [...marks.findings].sort((a, b) => weight(b, chosen) - weight(a, chosen));
-  for (const { finding } of others) begin(u, finding, 0.55);
-  if (ground && ground.finding.severity === "info" && ground !== chosen) begin(u, ground.finding, 0.55);
-  else if (ground) shade(u, ground.finding, ground === chosen);
+  for (const each of others) begin(u, each, 0.55);
+  if (ground && ground.finding.severity === "info" && ground !== chosen) begin(u, ground, 0.55);
+  else if (ground) shade(u, ground, ground === chosen);
   for (const step of marks.resumes) vertical(u, step, colour("--ink-faint"), [4, 4]);
   ctx.restore();
 }
@@ -58,37 +66,40 @@ function band(u: uPlot, ends: { low: number | null; high: number | null }): void
   ctx.setLineDash([]);
 }
 
+type Marked = Beneath["findings"][number];
+
 const GRAVITY = { critical: 3, warning: 2, info: 1 };
 
-function weight(f: Beneath["findings"][number], chosen: Beneath["findings"][number] | undefined): number {
+function weight(f: Marked, chosen: Marked | undefined): number {
   return f === chosen ? 10 : GRAVITY[f.finding.severity];
 }
 
 /** The ground of a finding, from its onset to its last step; darker where it may have begun. */
-function shade(u: uPlot, finding: Finding, selected: boolean): void {
+function shade(u: uPlot, marked: Marked, selected: boolean): void {
   const { ctx } = u;
-  const from = u.valToPos(num(finding.first_step), "x", true);
-  const to = u.valToPos(num(finding.last_step), "x", true);
+  const { finding, drawn } = marked;
+  const from = u.valToPos(drawn.first, "x", true);
+  const to = u.valToPos(drawn.last, "x", true);
   ctx.fillStyle = colour(`--${finding.severity}`);
   ctx.globalAlpha = selected ? 0.17 : 0.08;
   ctx.fillRect(from, u.bbox.top, Math.max(to - from, 2 * devicePixelRatio), u.bbox.height);
-  const [early, late] = [num(finding.onset[0]), num(finding.onset[1])];
+  const { early, late } = drawn;
   if (late > early) {
     const left = u.valToPos(early, "x", true);
     ctx.globalAlpha = selected ? 0.12 : 0.07;
     ctx.fillRect(left, u.bbox.top, u.valToPos(late, "x", true) - left, u.bbox.height);
   }
-  begin(u, finding, 1);
+  begin(u, marked, 1);
 }
 
 /** The step where a finding begins, and how long it lasts as a bar along the lower edge. */
-function begin(u: uPlot, finding: Finding, alpha: number): void {
+function begin(u: uPlot, { finding, drawn }: Marked, alpha: number): void {
   const { ctx, bbox } = u;
   const tone = colour(`--${finding.severity}`);
-  const from = u.valToPos(num(finding.first_step), "x", true);
-  const to = u.valToPos(num(finding.last_step), "x", true);
+  const from = u.valToPos(drawn.first, "x", true);
+  const to = u.valToPos(drawn.last, "x", true);
   ctx.globalAlpha = alpha;
-  vertical(u, num(finding.first_step), tone, []);
+  vertical(u, drawn.first, tone, []);
   ctx.fillStyle = tone;
   ctx.fillRect(
     from,
@@ -127,7 +138,7 @@ export function notFinite(u: uPlot, curves: Curve[]): void {
       const value = curve.ys[i] ?? NaN;
       if (Number.isFinite(value)) continue;
       const x = u.valToPos(curve.xs[i] ?? NaN, "x", true);
-      if (!(x >= bbox.left && x <= bbox.left + bbox.width) || x - drawn < size) continue;
+      if (!(x >= bbox.left && x <= bbox.left + bbox.width) || x - drawn < 2.5 * size) continue;
       drawn = x;
       ctx.beginPath();
       if (Number.isNaN(value)) cross(ctx, x, y, size);

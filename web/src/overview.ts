@@ -3,9 +3,10 @@
 import { num } from "./columns";
 import { h } from "./dom";
 import { step } from "./format";
-import { runTone, shortNames } from "./model";
+import { shortNames } from "./model";
 import type { Head } from "./payload";
 import { t, told } from "./text";
+import { runTone, swatch } from "./tones";
 import { badge } from "./verdict";
 
 export interface OverviewContext {
@@ -33,7 +34,7 @@ export function overview(runs: Head[], context: OverviewContext): HTMLElement {
             "aria-label": t("Draw {run}", { run: run.name }),
             change: () => context.toggle(at),
           }),
-          h("span", { class: "swatch", "data-colour": runTone({ runs }, at).slice(2) }),
+          swatch(runTone({ runs }, at)),
         ),
       ),
       h(

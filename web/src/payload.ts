@@ -1,6 +1,7 @@
 // The payload `holter.page/1`, as holter.reports.html.payload makes it. The report embeds it, the dashboard fetches it.
 
 import type { Column, Num } from "./columns";
+import type { Axis } from "./format";
 
 export type Status = "critical" | "warning" | "info" | "healthy" | "cannot-tell";
 
@@ -129,6 +130,8 @@ export interface Run extends Head {
   unknown: UnknownSeries[];
   unknown_names: string[];
   axes: Column[];
+  /** What is counted along the run besides steps. */
+  counters: Partial<Record<string, { axis: number; values: Column }>>;
   samples: { step: Num; rows: Sample[] }[];
   config: Record<string, string>;
   made_with: Record<string, string>;
@@ -160,6 +163,8 @@ export interface Payload {
   signals: Record<string, SignalPage>;
   detectors: Record<string, DetectorPage>;
   refused: string[];
+  /** What the runs are laid along; steps where nothing is said. */
+  along?: Axis;
   language: string;
   languages: Record<string, string>;
   texts: Record<string, Record<string, string>>;

@@ -3,18 +3,22 @@
 import uPlot from "uplot";
 import type { Curve } from "./curve";
 import { ticks } from "./format";
-import { ends, extremes, MANY, paths } from "./many";
+import { ends, extremes, paths } from "./many";
 import type { Line } from "./many";
+import { MANY } from "./readouts";
 import type { Choice } from "./scale";
 import { linearRange } from "./scale";
 import type { Level } from "./smooth";
 import { smoothed } from "./smooth";
 import { colour } from "./theme";
+import { STROKES } from "./tones";
 
 export const AXIS_WIDTH = 58;
 const AXIS_HEIGHT = 24;
 /** Below this many values each of them is a dot too. */
 const FEW = 60;
+/** Width of one of many lines. Wider ones take a browser many times as long to draw, and hide each other. */
+const HAIR = 1;
 /** Share of the lines' own range that bands may add at either end. */
 const BESIDE = 0.3;
 
@@ -61,10 +65,12 @@ function overlaid(curves: Curve[], look: Look): uPlot {
   for (const c of curves) {
     const smooth = through(c, look.smoothing);
     const drawn: [Line, uPlot.Series][] = [[c, line(c, smooth !== null)]];
-    if (smooth) drawn.push([smooth, { ...line(c, false), width: 1.6 }]);
+    if (smooth) drawn.push([smooth, line(c, false)]);
     for (const [each, style] of drawn) {
       lines.push(each);
-      series.push({ ...style, points: { show: false }, paths: paths(each) });
+      // A line that stands for others is one of few.
+      const width = c.weight === "mean" ? (style.width ?? HAIR) : HAIR;
+      series.push({ ...style, width, points: { show: false }, paths: paths(each) });
     }
   }
   const all = options(series, look);
@@ -98,15 +104,18 @@ function drawable(ys: Float64Array): (number | null)[] {
 }
 
 function line(c: Curve, faint: boolean): uPlot.Series {
-  const few = c.ys.length <= FEW && c.weight === undefined;
+  // Values that stand alone between others that are no number make no line.
+  const finite = c.facts.n - c.facts.nan - c.facts.infinite;
+  const few = Math.min(c.ys.length, finite) <= FEW && c.weight === undefined;
   const strength = c.weight === "member" ? 42 : faint ? (c.middle ? 20 : 38) : 100;
   return {
-    stroke: () => (strength < 100 ? faded(colour(c.colour), strength) : colour(c.colour)),
+    stroke: () => colour(c.colour),
+    alpha: strength / 100,
     width: c.weight === "mean" ? 2 : strength < 100 ? 1 : 1.35,
-    dash: c.dashed && !few ? [6, 3] : [],
+    dash: [...(STROKES[c.stroke] ?? [])],
     points: {
       show: few,
-      size: few && c.ys.length > 20 ? 3.5 : 5,
+      size: few && finite > 20 ? 3.5 : 5,
       fill: () => colour(c.colour),
       stroke: () => colour(c.colour),
     },
@@ -134,10 +143,6 @@ function isShown(u: uPlot, v: number): boolean {
   return v >= (min ?? -Infinity) && v <= (max ?? Infinity);
 }
 
-function faded(tone: string, percent: number): string {
-  return `color-mix(in srgb, ${tone} ${percent}%, transparent)`;
-}
-
 function options(series: uPlot.Series[], look: Look): uPlot.Options {
   const { kind, threshold } = look.scale;
   const y: uPlot.Scale =
@@ -151,7 +156,7 @@ function options(series: uPlot.Series[], look: Look): uPlot.Options {
     height: fullHeight(look),
     series,
     legend: { show: false },
-    padding: [6 + look.lane, 20, look.steps ? 0 : 6, 0],
+    padding: [8 + look.lane, 20, look.steps ? 0 : 6, 0],
     scales: { x: { time: false }, y },
     axes: [
       {

@@ -1,11 +1,12 @@
 // Zoomed in, the strips draw every value of the range that is shown: it is fetched, thinned to the width of the chart.
 
 import type { Stretch } from "./api";
-import { ask, Refusal } from "./api";
-import { decode } from "./columns";
+import { answerOf, Refusal } from "./api";
 import type { Curve } from "./curve";
 import { isThinned } from "./curve";
+import { frames, numbers } from "./frames";
 import type { Link } from "./link";
+import type { Line } from "./many";
 import type { Strip } from "./strip";
 
 /** Milliseconds that a zoom must last before it is worth a request. */
@@ -48,7 +49,8 @@ export class Ranges {
   private async fetch(): Promise<void> {
     for (const strip of this.strips) if (!strip.root.isConnected) this.strips.delete(strip);
     const range = this.link?.range;
-    if (!range) {
+    // What is fetched is a range of steps.
+    if (!range || this.link?.axis !== "step") {
       for (const strip of this.strips) strip.refine(null);
       return;
     }
@@ -58,7 +60,7 @@ export class Ranges {
     const width = Math.max(300, ...strips.map((s) => s.root.clientWidth));
     const under = (this.under = new AbortController());
     try {
-      const answer = await ask<{ curves: Stretch[] }>(
+      const answer = await answerOf(
         "/api/curves",
         [
           ...[...new Set(curves.map((c) => this.ids[c.run] ?? ""))].map((id): [string, string] => ["run", id]),
@@ -69,8 +71,11 @@ export class Ranges {
         ],
         under.signal,
       );
-      const found = new Map(answer.curves.map((s) => [`${s.run} ${s.key}`, s]));
-      for (const strip of strips) strip.refine(strip.shows.curves.map((c) => finer(c, found.get(`${this.ids[c.run]} ${keyOf(c)}`))));
+      for await (const frame of frames<{ curves: Stretch[] }>(answer)) {
+        const columns = numbers(frame);
+        const found = new Map(frame.said.curves.map((s) => [`${s.run} ${s.key}`, s]));
+        for (const strip of strips) strip.refine(strip.shows.curves.map((c) => finer(c, found.get(`${this.ids[c.run]} ${keyOf(c)}`), columns)));
+      }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       // Superseded, or the server is away: the coarser curve stays, and the page says when the connection is lost.
@@ -82,13 +87,9 @@ function keyOf(curve: Curve): string {
   return curve.series?.key ?? curve.metric;
 }
 
-function finer(curve: Curve, stretch: Stretch | undefined): Curve {
+function finer(curve: Curve, stretch: Stretch | undefined, columns: Float64Array[]): Curve {
   if (!stretch) return curve;
   const { steps, values, middle } = stretch;
-  return {
-    ...curve,
-    xs: decode(steps),
-    ys: decode(values),
-    middle: middle && { xs: decode(middle.steps), ys: decode(middle.values) },
-  };
+  const line = (x: number, y: number): Line => ({ xs: columns[x] ?? curve.xs, ys: columns[y] ?? curve.ys });
+  return { ...curve, ...line(steps, values), middle: middle && line(middle.steps, middle.values) };
 }

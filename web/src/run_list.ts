@@ -11,7 +11,7 @@ import { visit } from "./place";
 import { Row, stateWord } from "./run_row";
 import type { RowContext } from "./run_row";
 import type { Status } from "./payload";
-import { t } from "./text";
+import { know, t, told } from "./text";
 import { word } from "./verdict";
 
 type Key = "status" | "name" | "state" | "progress" | "age" | "found";
@@ -39,14 +39,14 @@ export class RunList {
   private readonly status: HTMLSelectElement;
   private readonly state: HTMLSelectElement;
   private readonly actions = h("div", { class: "list-actions" });
-  private version = -1;
+  private version = "";
   private sort: { key: Key; down: boolean } = { key: "status", down: false };
   private readonly timer: ReturnType<typeof setInterval>;
   private readonly context: RowContext = {
     slot: (id) => this.palette.of(id),
     toggle: (id) => this.toggle(id),
   };
-  private newest = -2;
+  private newest = "?";
   private readonly once = oneAtATime(() => this.load());
 
   constructor(private readonly palette: Palette) {
@@ -82,8 +82,9 @@ export class RunList {
 
   private async load(): Promise<void> {
     if (this.version === this.newest) return;
-    const answer = await ask<Listed>("/api/runs", this.version < 0 ? [] : [["since", this.version]]);
+    const answer = await ask<Listed>("/api/runs", this.version ? [["since", this.version]] : []);
     this.version = answer.version;
+    know(answer.texts);
     const known = new Set(answer.ids);
     for (const [id, row] of this.rows) {
       if (known.has(id)) continue;
@@ -99,7 +100,7 @@ export class RunList {
     replace(
       this.refused,
       answer.refused.length
-        ? h("details", {}, h("summary", {}, t("{n} files could not be read", { n: answer.refused.length })), h("ul", {}, ...answer.refused.slice(0, 200).map((r) => h("li", {}, h("code", {}, r.file), r.line === null ? "" : `:${r.line}`, ` ${r.why}`))))
+        ? h("details", {}, h("summary", {}, t("{n} files could not be read", { n: answer.refused.length })), h("ul", {}, ...answer.refused.slice(0, 200).map((r) => h("li", {}, h("code", {}, r.file), r.line === null ? "" : `:${r.line}`, ` ${told(r.why)}`))))
         : null,
     );
     this.arrange();

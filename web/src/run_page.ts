@@ -1,10 +1,12 @@
 // The page over some runs: verdict and phases on top, strips, findings beside them. The report and the dashboard show it.
 
 import { about, advice } from "./about";
+import { axesOf, placedOn } from "./along";
 import { Board } from "./board";
 import { wholeRange } from "./curve";
 import { h, replace } from "./dom";
 import { Explainer } from "./explain";
+import type { Axis } from "./format";
 import { step } from "./format";
 import { Findings } from "./findings";
 import { frontier } from "./frontier";
@@ -16,7 +18,7 @@ import { sampleList } from "./samples";
 import type { Level } from "./smooth";
 import type { Strip } from "./strip";
 import { speak, t } from "./text";
-import { smoothing, toolbar } from "./toolbar";
+import { picker, smoothing, toolbar } from "./toolbar";
 import { phases, verdict } from "./verdict";
 
 const GRAVITY = ["critical", "warning", "cannot-tell", "info", "healthy"];
@@ -46,7 +48,8 @@ export class RunPage {
     const statuses = payload.runs.map((r) => GRAVITY.indexOf(r.verdict.status));
     this.chosen = Math.max(0, statuses.indexOf(Math.min(...statuses)));
     this.shown = new Set(payload.runs.keys());
-    this.link = new Link(wholeRange(payload.runs));
+    const along = payload.along ?? "step";
+    this.link = new Link(this.whole(along), along);
     this.render();
   }
 
@@ -55,9 +58,9 @@ export class RunPage {
     const open = this.findings?.open() ?? [];
     const before = this.payload;
     this.payload = payload;
-    this.link.whole = wholeRange(payload.runs);
+    this.link.whole = this.whole(this.link.axis);
     const shown = [...this.shown].sort((a, b) => a - b);
-    if (!this.board?.update(groups(payload, shown, this.chosen))) {
+    if (!this.board?.update(groups(payload, shown, this.chosen, this.link.axis))) {
       this.render();
       this.findings?.reopen(open);
     } else {
@@ -92,7 +95,7 @@ export class RunPage {
     const run = payload.runs[this.chosen];
     if (!run) return;
     const shown = [...this.shown].sort((a, b) => a - b);
-    this.board = new Board(groups(payload, shown, this.chosen), {
+    this.board = new Board(groups(payload, shown, this.chosen, link.axis), {
       link,
       smoothing: () => this.smoothing,
       selected: () => this.selected,
@@ -102,10 +105,13 @@ export class RunPage {
     });
     this.bar = toolbar({
       link,
-      lines: smoothing(this.smoothing, (level) => {
-        this.smoothing = level;
-        this.board?.refresh();
-      }),
+      lines: [
+        this.axis(),
+        smoothing(this.smoothing, (level) => {
+          this.smoothing = level;
+          this.board?.refresh();
+        }),
+      ],
       languages: payload.languages,
       speak: (code) => {
         speak(code);
@@ -152,7 +158,7 @@ export class RunPage {
         ),
       ),
       payload.runs.length > 1 ? this.overview() : null,
-      h("div", { class: "summary" }, verdict(run), phases(run, link)),
+      h("div", { class: "summary" }, verdict(run), phases(run, link, placedOn(run, link.axis))),
     );
   }
 
@@ -166,7 +172,10 @@ export class RunPage {
         this.selected = finding;
         this.board?.mark();
       },
-      zoom: (from, to) => link.zoom([from, to]),
+      zoom: (from, to) => {
+        const placed = placedOn(run, link.axis);
+        link.zoom([placed(from), placed(to)]);
+      },
     });
     replace(side, this.findings.root, advice(run));
     reopen(side, open);
@@ -186,6 +195,22 @@ export class RunPage {
       this.explainer.root,
     );
     reopen(foot, open);
+  }
+
+  private whole(axis: Axis): [number, number] {
+    return wholeRange(this.payload.runs, (run) => placedOn(run, axis));
+  }
+
+  /** Chooses what several runs are laid along, where they count more than steps. */
+  private axis(): HTMLElement | null {
+    const { runs } = this.payload;
+    const words: Record<Axis, string> = { step: t("steps"), episodes: t("episodes"), tokens: t("tokens") };
+    const there = axesOf(runs).map((axis): [Axis, string] => [axis, words[axis]]);
+    if (runs.length < 2 || there.length < 2) return null;
+    return picker(t("Along"), there, this.link.axis, (axis) => {
+      this.link.count(axis, this.whole(axis));
+      this.render();
+    });
   }
 
   private overview(): HTMLElement {

@@ -4,9 +4,9 @@ import type { State, Summary } from "./api";
 import { decode, num } from "./columns";
 import { h, replace, svg } from "./dom";
 import { step } from "./format";
-import { tone } from "./model";
 import { link } from "./place";
 import { t, told } from "./text";
+import { paint, swatch, tone } from "./tones";
 import { badge } from "./verdict";
 
 export interface RowContext {
@@ -42,7 +42,7 @@ export class Row {
   readonly root: HTMLElement;
   private readonly age = h("span", { class: "age", role: "cell" });
   private readonly box: HTMLInputElement;
-  private readonly swatch = h("span", { class: "swatch" });
+  private readonly swatch = swatch(tone(0));
   private heard = 0;
 
   constructor(
@@ -63,7 +63,7 @@ export class Row {
       this.root,
       h("span", { role: "cell", class: "pick" }, h("label", {}, this.box, this.swatch)),
       h("span", { class: "status", role: "cell" }, run.status ? badge(run.status) : h("span", { class: "badge unjudged" }, t("not judged yet"))),
-      h("span", { class: "name", role: "rowheader" }, link({ page: "runs", ids: [run.id] }, { class: "run-link" }, run.name), h("span", { class: "says", title: told(run.title) }, told(run.title))),
+      h("span", { class: "name", role: "rowheader" }, link({ page: "runs", ids: [run.id] }, { class: "run-link" }, ...named(run.name)), h("span", { class: "says", title: told(run.title) }, told(run.title))),
       h("span", { class: "state", role: "cell" }, h("span", { class: `state-mark ${run.state}`, title: run.why }, stateWord(run.state))),
       h("span", { class: "progress", role: "cell" }, h("span", { class: "step" }, last), bar(run.progress)),
       this.age,
@@ -79,7 +79,7 @@ export class Row {
     const slot = this.context.slot(this.run.id);
     this.box.checked = slot >= 0;
     this.root.classList.toggle("chosen", slot >= 0);
-    if (slot >= 0) this.swatch.dataset["colour"] = tone(slot).slice(2);
+    if (slot >= 0) paint(this.swatch, tone(slot));
     this.swatch.hidden = slot < 0;
   }
 
@@ -89,6 +89,12 @@ export class Row {
     const said = age === null ? "–" : ago(age + (performance.now() - this.heard) / 1000);
     if (this.age.textContent !== said) this.age.textContent = said;
   }
+}
+
+/** A name whose folder is what people call the run. */
+function named(name: string): (Node | string)[] {
+  const end = name.lastIndexOf("/");
+  return end < 0 ? [name] : [name.slice(0, end), h("span", { class: "file" }, name.slice(end))];
 }
 
 function bar(progress: number | null): HTMLElement | null {

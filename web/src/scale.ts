@@ -15,18 +15,20 @@ const FLAT = 60;
 
 /** What fits the data: the scale to begin with, and the other one that makes sense. */
 export function choices(curves: Curve[]): [Choice, Choice] {
-  const sizes: number[] = [];
+  const all = new Float64Array(curves.reduce((n, c) => n + c.ys.length, 0));
+  let count = 0;
   let positive = true;
-  for (const c of curves) {
-    for (const y of c.ys) {
+  for (const { ys } of curves) {
+    for (let i = 0; i < ys.length; i++) {
+      const y = ys[i] as number;
       if (!Number.isFinite(y)) continue;
       if (y <= 0) positive = false;
-      if (y !== 0) sizes.push(Math.abs(y));
+      if (y !== 0) all[count++] = Math.abs(y);
     }
   }
-  sizes.sort((a, b) => a - b);
-  const typical = sizes[sizes.length >> 1] ?? 1;
-  const largest = sizes[sizes.length - 1] ?? 1;
+  const sizes = all.subarray(0, count).sort();
+  const typical = sizes[count >> 1] ?? 1;
+  const largest = sizes[count - 1] ?? 1;
   // A power of ten, because the axis is labelled at the threshold's multiples by powers of ten.
   const threshold = 10 ** Math.floor(Math.log10(typical));
   const curved: Choice = { kind: positive ? "log" : "asinh", threshold };

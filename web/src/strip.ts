@@ -8,15 +8,17 @@ import type { Curve } from "./curve";
 import { isThinned, nearest } from "./curve";
 import { h, replace } from "./dom";
 import { flags, laneHeight } from "./flags";
-import { exact, place, span, value } from "./format";
+import { place, span, value } from "./format";
 import type { Link } from "./link";
+import type { Extent } from "./marks";
 import { beneath, notFinite } from "./marks";
 import type { Finding } from "./payload";
 import { fullHeight, plot } from "./plot";
 import type { Choice } from "./scale";
+import { MANY, Readouts } from "./readouts";
 import { choices } from "./scale";
 import type { Level } from "./smooth";
-import { t } from "./text";
+import { t, told } from "./text";
 import { onChange } from "./theme";
 
 export interface StripModel {
@@ -26,7 +28,7 @@ export interface StripModel {
   curves: Curve[];
   band: { low: number | null; high: number | null; rule: string } | null;
   /** Findings that rest on what this strip shows, with their positions in the run's list. */
-  findings: { finding: Finding; at: number }[];
+  findings: { finding: Finding; at: number; drawn: Extent }[];
   resumes: number[];
   /** Bands around lines that stand for several, and where settings part. */
   spread?: { bands: Band[]; parting: number | null };
@@ -45,14 +47,17 @@ export interface StripContext {
   seen?: (strip: Strip) => void;
 }
 
+/** Height of the lines' room: so much, and as much as what stands beside it takes. */
 const HEIGHT = 92;
+const ROW = 17;
+const BESIDE = 64;
 
 export class Strip {
   readonly root: HTMLElement;
   /** The chart with its flags; within it the part that takes the keyboard. */
   private readonly chart: HTMLElement;
   private readonly plot: HTMLElement;
-  private readonly readouts: HTMLElement[] = [];
+  private readonly readouts: Readouts;
   private readonly scales: [Choice, Choice];
   private scale: Choice;
   private u: uPlot | null = null;
@@ -61,6 +66,9 @@ export class Strip {
   /** Where the mouse went down, to tell a click from a drag. */
   private pressed = 0;
   private readonly ends: (() => void)[];
+  private isNear = true;
+  /** What changed while it was out of view. */
+  private missed = false;
 
   constructor(
     private model: StripModel,
@@ -81,6 +89,7 @@ export class Strip {
       keydown: (event) => this.key(event as KeyboardEvent),
     });
     this.chart = h("div", { class: "chart" }, this.plot);
+    this.readouts = new Readouts(this.listed, (curve, beside) => context.explain(curve, beside));
     this.chart.style.height = `${this.height}px`;
     this.root = h("section", { class: "strip", "data-strip": model.id }, this.gutter(), this.chart);
     this.ends = [
@@ -91,6 +100,15 @@ export class Strip {
     this.look();
   }
 
+  /** Whether it is in view, or nearly; what is not is brought up to date when it comes. */
+  set near(yes: boolean) {
+    this.isNear = yes;
+    if (!yes || !this.missed) return;
+    this.missed = false;
+    this.zoom();
+    this.look();
+  }
+
   /** Draw, or draw anew: when first seen, when the width or the smoothing changed. */
   draw(): void {
     const width = this.chart.clientWidth;
@@ -98,7 +116,7 @@ export class Strip {
     this.u?.destroy();
     this.u = plot(this.curves, {
       width,
-      height: HEIGHT,
+      height: this.room,
       lane: laneHeight(this.model.findings.length),
       scale: this.scale,
       reach: this.model.spread ? reachOf(this.model.spread.bands) : null,
@@ -109,6 +127,7 @@ export class Strip {
           band: this.model.band,
           findings: this.model.findings.map((f) => ({
             finding: f.finding,
+            drawn: f.drawn,
             selected: f.at === this.context.selected(),
           })),
           resumes: this.model.resumes,
@@ -131,7 +150,12 @@ export class Strip {
   }
 
   private get height(): number {
-    return fullHeight({ height: HEIGHT, lane: laneHeight(this.model.findings.length), steps: this.steps });
+    return fullHeight({ height: this.room, lane: laneHeight(this.model.findings.length), steps: this.steps });
+  }
+
+  private get room(): number {
+    const lines = this.listed.length < MANY ? this.listed.length : 0;
+    return Math.max(HEIGHT, BESIDE + ROW * lines - laneHeight(this.model.findings.length) + (this.model.note ? ROW : 0));
   }
 
   /** The curves that are named beside the chart; others stand behind them. */
@@ -204,31 +228,11 @@ export class Strip {
       },
       scaleName(this.scale),
     );
-    const lines = this.listed.map((c) => {
-      const readout = h("output", { class: "readout" });
-      this.readouts.push(readout);
-      return h(
-        "li",
-        {},
-        h("span", { class: `swatch${c.dashed ? " dashed" : ""}`, "data-colour": c.colour.slice(2) }),
-        h(
-          "button",
-          {
-            class: "metric",
-            type: "button",
-            title: c.label,
-            click: (e) => this.context.explain(c, e.currentTarget as HTMLElement),
-          },
-          c.label,
-        ),
-        readout,
-      );
-    });
     return h(
       "header",
       { class: "gutter" },
       h("div", { class: "gutter-head" }, h("h4", {}, model.title), info),
-      h("ul", { class: "lines" }, ...lines),
+      this.readouts.root,
       model.note,
       h("div", { class: "gutter-foot" }, h("span", { class: "unit" }, unitText(model)), scale),
     );
@@ -242,29 +246,25 @@ export class Strip {
   }
 
   private zoom(): void {
+    if (!this.isNear) {
+      this.missed = true;
+      return;
+    }
     const [min, max] = this.context.link.shown;
     this.u?.setScale("x", { min, max });
   }
 
   private look(): void {
-    const { at } = this.context.link;
-    const said: string[] = [];
-    for (const [i, c] of this.listed.entries()) {
-      const position = at === null ? c.xs.length - 1 : nearest(c, at);
-      const y = c.ys[position];
-      const readout = this.readouts[i];
-      if (readout) {
-        readout.textContent = value(y);
-        readout.title =
-          y === undefined ? "" : `${exact(y)} · ${place(c.xs[position] ?? NaN, this.context.link.axis)}`;
-        readout.classList.toggle("broken", y !== undefined && !Number.isFinite(y));
-      }
-      said.push(`${c.label} ${value(y)}`);
+    if (!this.isNear) {
+      this.missed = true;
+      return;
     }
+    const { at, axis } = this.context.link;
+    const said = this.readouts.show(this.listed, at, axis);
     if (this.u) this.u.setCursor({ left: at === null ? -10 : this.u.valToPos(at, "x"), top: 0 }, false);
     if (document.activeElement === this.plot && at !== null) {
       this.plot.setAttribute("aria-valuenow", String(at));
-      this.plot.setAttribute("aria-valuetext", `${place(at, this.context.link.axis)}: ${said.join(", ")}`);
+      this.plot.setAttribute("aria-valuetext", `${place(at, axis)}: ${said.join(", ")}`);
     }
   }
 
@@ -280,7 +280,7 @@ export class Strip {
     const step = this.u.posToVal(event.clientX - this.u.over.getBoundingClientRect().left, "x");
     const gravity = ["critical", "warning", "info"];
     const [hit] = this.model.findings
-      .filter(({ finding }) => num(finding.first_step) <= step && step <= num(finding.last_step))
+      .filter(({ drawn }) => drawn.first <= step && step <= drawn.last)
       .sort((a, b) => gravity.indexOf(a.finding.severity) - gravity.indexOf(b.finding.severity));
     if (hit) this.context.select(hit.at);
   }
@@ -330,7 +330,7 @@ function scaleName(choice: Choice): string {
 }
 
 function unitText(model: StripModel): string {
-  const unit = model.unit === "1" ? "" : model.unit;
+  const unit = model.unit === "1" ? "" : told(model.unit);
   const { band } = model;
   if (!band) return unit;
   const limits =

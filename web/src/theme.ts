@@ -48,8 +48,15 @@ export function start(): void {
   show();
   dark.addEventListener("change", () => show());
   // Paper is white: whatever is on the screen, charts are drawn in light colours for printing.
-  addEventListener("beforeprint", () => show("light"));
-  addEventListener("afterprint", () => show());
+  const { dataset } = document.documentElement;
+  addEventListener("beforeprint", () => {
+    dataset["printing"] = "";
+    show("light");
+  });
+  addEventListener("afterprint", () => {
+    delete dataset["printing"];
+    show();
+  });
 }
 
 function show(theme: Choice = chosen): void {

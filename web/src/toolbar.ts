@@ -11,7 +11,7 @@ import { choice, choose } from "./theme";
 export interface ToolbarContext {
   link: Link;
   /** How the lines of the page can be drawn. */
-  lines: HTMLElement;
+  lines: (HTMLElement | null)[];
   languages: Record<string, string>;
   speak: (code: string) => void;
 }
@@ -42,7 +42,7 @@ export function toolbar(context: ToolbarContext): { root: HTMLElement; destroy: 
     at,
     reset,
     h("span", { class: "keys" }, t("drag: zoom · double click: all · ← → + −: keys")),
-    context.lines,
+    ...context.lines,
     picker(t("Theme"), themes, choice(), (v) => choose(v)),
     picker(t("Language"), Object.entries(context.languages), language(), (v) => context.speak(v)),
   );

@@ -1,5 +1,6 @@
 // The head of a run: what it comes to, how sure, and the phases it went through.
 
+import type { Placed } from "./along";
 import { num } from "./columns";
 import { h } from "./dom";
 import { span, step } from "./format";
@@ -49,14 +50,19 @@ export function verdict(run: Head): HTMLElement {
   );
 }
 
-/** The phases as a bar over the steps; pressing one zooms to it. */
-export function phases(run: Run, link: Link): HTMLElement | null {
+/**
+ * The phases as a bar over the steps; pressing one zooms to it.
+ *
+ * @param placed Where steps lie on the axis of the charts.
+ */
+export function phases(run: Run, link: Link, placed: Placed): HTMLElement | null {
   if (!run.phases.length) return null;
   const [low, high] = link.whole;
   const parts = run.phases.map((phase, i) => {
     const [first, last] = [num(phase.first_step), num(phase.last_step)];
     const next = run.phases[i + 1];
     const end = next ? num(next.first_step) : last;
+    const share = (placed(end) - placed(first)) / (high - low);
     const bar = h(
       "button",
       {
@@ -64,11 +70,11 @@ export function phases(run: Run, link: Link): HTMLElement | null {
         class: `phase ${phase.status}`,
         title: `${span(first, last)}: ${told(phase.title)}`,
         "aria-label": `${word(phase.status)}, ${span(first, last)}: ${told(phase.title)}`,
-        click: () => link.zoom([first, last]),
+        click: () => link.zoom([placed(first), placed(last)]),
       },
       h("span", {}, span(first, last)),
     );
-    bar.style.flexGrow = String(run.phases.length > 1 ? Math.max((end - first) / (high - low), 0.004) : 1);
+    bar.style.flexGrow = String(run.phases.length > 1 ? Math.max(share, 0.004) : 1);
     return bar;
   });
   const lines = run.phases.map((phase) =>

@@ -12,7 +12,6 @@ from holter.compare.curves import AXES, AxisError
 from holter.compare.direction import Better
 from holter.compare.effect import Basis, Effect, Level, Verdict
 from holter.compare.groups import BY, Group
-from holter.compare.sentence import Sentence
 
 __all__ = [
     "AXES",
@@ -28,7 +27,6 @@ __all__ = [
     "Level",
     "Pair",
     "Regression",
-    "Sentence",
     "Verdict",
     "compare",
 ]

@@ -13,12 +13,12 @@ from holter.compare.direction import Better
 from holter.compare.effect import Effect, Level, Verdict, effect, level
 from holter.compare.groups import Group, grouped
 from holter.compare.parting import Parting, parting
-from holter.compare.sentence import Sentence
 from holter.compare.settings_apart import Setting, apart
 from holter.compare.student import discovered
 from holter.compare.sweep import Sweep, sweep
 from holter.findings.diagnosis import diagnose_in_place
 from holter.findings.finding import Severity
+from holter.language import Said, phrase, said
 from holter.settings import Settings
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 SCHEDULED = frozenset({"lr", "learning_rate"})
 """Signals that are settings as well: what a setting did to them, and where they part, explains nothing."""
-ENDS_WORSE = "{metric} ends at {now} instead of {before}, beyond {noise}"
-NOT_FINITE = "{metric} holds {n} values that are no number"
-FOUND = "{detector} in {n} of {runs}: {title}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,17 +89,12 @@ class Regression:
     Attributes:
         group: Label of the setting that is worse.
         what: The signal's key, or the detector's name.
-        sentence: What is worse.
+        says: What is worse.
     """
 
     group: str
     what: str
-    sentence: Sentence
-
-    @property
-    def says(self) -> str:
-        """What is worse, in English."""
-        return str(self.sentence)
+    says: Said
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +134,7 @@ class Comparison:
     axis: str
     runs: tuple[Run, ...]
     groups: tuple[Group, ...]
-    how: str
+    how: Said
     apart: tuple[Setting, ...]
     diagnoses: tuple[Diagnosis, ...]
     signals: Mapping[str, Compared]
@@ -292,11 +284,17 @@ def _regressions(
             continue
         worse = Verdict.LOWER if signal.better is Better.HIGHER else Verdict.HIGHER
         if each.effect.verdict is worse and abs(each.effect.difference) > margin * abs(a.mean):
-            values = {"metric": signal.metric, "now": f"{b.mean:.4g}", "before": f"{a.mean:.4g}"}
-            out.append(Regression(label, each.key, Sentence(ENDS_WORSE, values, {"noise": each.effect.basis.phrase})))
+            says = said(
+                "{metric} ends at {now} instead of {before}, beyond {noise}",
+                metric=signal.metric,
+                now=f"{b.mean:.4g}",
+                before=f"{a.mean:.4g}",
+                noise=each.effect.basis.phrase,
+            )
+            out.append(Regression(label, each.key, says))
         if b.not_finite and not a.not_finite:
-            values = {"metric": signal.metric, "n": str(b.not_finite)}
-            out.append(Regression(label, each.key, Sentence(NOT_FINITE, values)))
+            says = said("{metric} holds {n} values that are no number", metric=signal.metric, n=b.not_finite)
+            out.append(Regression(label, each.key, says))
     return out + _new_findings(comparison, second)
 
 
@@ -314,10 +312,12 @@ def _new_findings(comparison: Comparison, second: int) -> list[Regression]:
         Regression(
             comparison.groups[second].label,
             detector,
-            Sentence(
-                FOUND,
-                {"detector": detector, "n": str(len(new[detector])), "runs": str(len(members))},
-                {"title": new[detector][-1].title},
+            said(
+                "{detector} in {n} of {runs}: {title}",
+                detector=detector,
+                n=len(new[detector]),
+                runs=len(members),
+                title=phrase(new[detector][-1].title),
             ),
         )
         for detector in ordered

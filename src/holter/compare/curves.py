@@ -9,6 +9,7 @@ import numpy as np
 
 from holter.compare.direction import Better, direction
 from holter.errors import HolterError
+from holter.language import listed, said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ _NO_CURVES = frozenset({"axis", "time_total", "batch_tokens", "batch_samples"})
 """Concepts that count instead of measuring."""
 
 
-class AxisError(HolterError):
+class AxisError(HolterError, ValueError):
     """A run cannot be placed on the wanted axis."""
 
 
@@ -84,7 +85,7 @@ def curves(run: Run, axis: str) -> dict[str, Curve]:
     Raises:
         AxisError: When the log does not count the wanted axis.
     """
-    place = _placed(run, axis)
+    place = place_on(run, axis)
     good = direction(run)
     out = {}
     for key, series in run.series.items():
@@ -118,8 +119,19 @@ def align(some: Sequence[Curve]) -> Aligned | None:
     return Aligned(edges, means, points)
 
 
-def _placed(run: Run, axis: str) -> NDArray[np.float64]:
-    """The position of every row on the axis. A row that does not count it stands where the row before stood."""
+def place_on(run: Run, axis: str) -> NDArray[np.float64]:
+    """The position of every row on an axis. A row that does not count it stands where the row before stood.
+
+    Args:
+        run: The run.
+        axis: A key of `AXES`.
+
+    Returns:
+        Shape ``(rows,)``; NaN before the first row that counts.
+
+    Raises:
+        AxisError: When the log does not count it.
+    """
     key = AXES[axis]
     if not key:
         return run.steps
@@ -127,7 +139,8 @@ def _placed(run: Run, axis: str) -> NDArray[np.float64]:
     counted = None if counter is None else counter.finite()
     if counted is None or not len(counted):
         has = [name for name, k in AXES.items() if not k or k in run.series]
-        raise AxisError(f"{run.name}: its log does not count {axis}. It can be aligned on {' or '.join(has)}.")
+        why = said("its log does not count {axis}. It can be aligned on {axes}.", axis=axis, axes=listed(has, " or "))
+        raise AxisError(f"{run.name}:", why)
     newest = counted.upto(np.arange(len(run)))
     return np.where(newest >= 0, counted.values[np.maximum(newest, 0)], np.nan)
 

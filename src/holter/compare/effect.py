@@ -11,6 +11,7 @@ import numpy as np
 
 from holter.compare.student import critical, two_sided
 from holter.detectors.statistics.noise import noise
+from holter.language import Said, said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,13 +37,13 @@ class Basis(StrEnum):
     """Too few rows for any yardstick."""
 
     @property
-    def phrase(self) -> str:
+    def phrase(self) -> Said:
         """As it stands after "beyond"."""
         return {
-            Basis.SEEDS: "the noise between seeds",
-            Basis.OTHER_SEEDS: "the noise between seeds of the other settings",
-            Basis.WITHIN: "the noise within the two runs",
-            Basis.NONE: "nothing",
+            Basis.SEEDS: said("the noise between seeds"),
+            Basis.OTHER_SEEDS: said("the noise between seeds of the other settings"),
+            Basis.WITHIN: said("the noise within the two runs"),
+            Basis.NONE: said("nothing"),
         }[self]
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from holter.compare.settings_apart import SEEDS, as_text, settings_of
+from holter.compare.settings_apart import SEEDS, apart, as_text, settings_of
+from holter.compare.sweep import LEAST_RUNS
+from holter.language import Said, said
 from holter.runs.hyperparameters import flatten
 
 if TYPE_CHECKING:
@@ -98,7 +100,7 @@ class Grouping:
     """
 
     groups: tuple[Group, ...]
-    how: str
+    how: Said
 
 
 def grouped(runs: Sequence[Run], *, by: str = "auto", baseline: Sequence[Run] = ()) -> Grouping:
@@ -123,15 +125,29 @@ def grouped(runs: Sequence[Run], *, by: str = "auto", baseline: Sequence[Run] = 
     groups = [
         Group(label, tuple(m)) for label, m in zip(_labels(list(members.values()), by), members.values(), strict=True)
     ]
+    if not baseline:
+        groups = _swept(groups)
     if baseline:
         groups.insert(0, Group("baseline", tuple(baseline), baseline=True))
     how = {
-        "config": "runs whose configurations differ only in seed, name and places are seeds of one setting",
-        "name": "runs whose names differ only in a seed are seeds of one setting, because the logs do not hold the "
-        "trainer's configuration",
-        "none": "every run stands for itself",
+        "config": said("runs whose configurations differ only in seed, name and places are seeds of one setting"),
+        "name": said(
+            "runs whose names differ only in a seed are seeds of one setting, because the logs do not hold the "
+            "trainer's configuration"
+        ),
+        "none": said("every run stands for itself"),
     }[by]
     return Grouping(tuple(groups), how)
+
+
+def _swept(groups: list[Group]) -> list[Group]:
+    """The settings of a sweep by the numbers they differ in. Where there is no sweep, the first named is the yardstick."""
+    if len(groups) <= 2 or sum(len(group.runs) for group in groups) < LEAST_RUNS:
+        return groups
+    differing = apart([group.runs[0] for group in groups])
+    numbers = [setting.numbers for setting in differing if setting.numbers is not None]
+    order = sorted(range(len(groups)), key=lambda g: tuple(each[g] for each in numbers))
+    return [groups[g] for g in order]
 
 
 def stem(name: str) -> str:

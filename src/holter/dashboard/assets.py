@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
+from holter.language import spoken, text
 from holter.reports.html.page import asset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SHELL = """<!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -21,7 +23,7 @@ SHELL = """<!doctype html>
 <script src="/assets/dashboard.js" defer></script>
 </head>
 <body>
-<noscript>The dashboard draws with a script. `holter check` and `holter report` need none.</noscript>
+<noscript>{without_script}</noscript>
 </body>
 </html>
 """
@@ -34,5 +36,7 @@ def assets() -> Mapping[str, tuple[str, bytes]]:
     Raises:
         MissingBundleError: When the front end was not built into this installation.
     """
+    without_script = text("The dashboard draws with a script. `holter check` and `holter report` need none.")
+    shell = SHELL.format(language=spoken(), without_script=escape(without_script))
     bundle = {name: (kind, asset(name).encode()) for name, kind in BUNDLE.items()}
-    return {"index.html": ("text/html", SHELL.encode()), **bundle}
+    return {"index.html": ("text/html", shell.encode()), **bundle}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import secrets
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from holter.dashboard.pending import unjudged
 from holter.errors import HolterError
 from holter.findings.diagnosis import diagnose_in_place
+from holter.language import phrase, reason, said
 from holter.monitor.pulse import Pulse, PulseTaker
 from holter.readers.base import Skipped
 from holter.runs.folder import logs_in
@@ -113,6 +115,7 @@ class _Log:
     reading_due: float = 0.0
     diagnosis_due: float = 0.0
     takers: dict[str, PulseTaker] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
 
 
 class Fleet:
@@ -135,6 +138,8 @@ class Fleet:
             workers: Logs that are read at the same time.
         """
         self.root = root.resolve()
+        self.mark = secrets.token_hex(4)
+        """Tells its versions from those of another one, as of a server before or after."""
         self._settings = settings or Settings()
         self._clock = clock
         self._workers = workers
@@ -146,6 +151,12 @@ class Fleet:
         self._changed = threading.Condition()
         self._listeners: set[Callable[[], None]] = set()
         self._done = threading.Event()
+        self._looked = threading.Event()
+
+    @property
+    def looked(self) -> bool:
+        """Whether every run that was there at the beginning was read, or could not be."""
+        return self._looked.is_set()
 
     @property
     def version(self) -> int:
@@ -220,9 +231,18 @@ class Fleet:
         with ThreadPoolExecutor(self._workers) as pool:
             for _ in pool.map(lambda each: self._read(each[0], *each[1]), stale):
                 pass
+        if not self.looked:
+            self._looked.set()
+            with self._changed:
+                self._version += 1
+            self._tell()
 
     def judge_one(self) -> bool:
-        """Judge the run that is due and was asked for last; whether there was one."""
+        """Judge the run that is due and was asked for last; whether there was one.
+
+        While the folder is read for the first time, only what somebody asked for is judged: a list that stands is worth more
+        than the first verdicts in it.
+        """
         now = time.monotonic()
         with self._changed:
             due = [
@@ -230,7 +250,7 @@ class Fleet:
                 for log in self._logs.values()
                 if now >= log.diagnosis_due
                 for e in log.entries
-                if e.diagnosis is None or e.diagnosis.run is not e.run
+                if (e.diagnosis is None or e.diagnosis.run is not e.run) and (self.looked or e.id in self._asked_for)
             ]
         if not due or self.closed:
             return False
@@ -238,7 +258,7 @@ class Fleet:
         try:
             diagnosis = diagnose_in_place(entry.run, self._settings)
         except HolterError as error:
-            diagnosis = unjudged(entry.run, f"Not judged: {error}")
+            diagnosis = unjudged(entry.run, said("Not judged: {why}", why=phrase(reason(error))))
         spent = time.monotonic() - now
         with self._changed:
             log.entries = [
@@ -246,7 +266,7 @@ class Fleet:
             ]
             if not any(e.diagnosis is None for e in log.entries):
                 log.diagnosis_due = time.monotonic() + REST * spent
-        self._publish()
+        self._publish(log)
         return True
 
     def _keep_looking(self) -> None:
@@ -277,7 +297,7 @@ class Fleet:
             try:
                 runs = load_source(source).runs
             except HolterError as error:
-                troubles.append(Skipped(source.name, None, str(error).removeprefix(f"{source.name}: ")))
+                troubles.append(Skipped.of(source.name, error))
                 continue
             if runs:
                 break
@@ -288,7 +308,7 @@ class Fleet:
                 before = {e.id: e for e in log.entries}
                 log.entries = [self._entry(run, before, several=len(runs) > 1) for run in runs]
         self._take_pulses(log)
-        self._publish()
+        self._publish(log)
 
     def _entry(self, run: Run, before: dict[str, Entry], *, several: bool) -> Entry:
         try:
@@ -314,18 +334,19 @@ class Fleet:
         with self._changed:
             log.entries = [replace(e, pulse=pulses.get(e.id, e.pulse)) for e in log.entries]
 
-    def _publish(self) -> None:
-        """Show what there is now; what changed is stamped with a new version."""
+    def _publish(self, log: _Log | None = None) -> None:
+        """Show what there is now, of one log or of all; what changed is stamped with a new version."""
         with self._changed:
+            if log is not None and not any(each is log for each in self._logs.values()):
+                return
             known, new = self._entries, self._version + 1
-            current = [e for log in self._logs.values() for e in log.entries]
-            stamped = [
-                replace(e, since=old.since if old and (old.version, old.state) == (e.version, e.state) else new)
-                for e in current
-                for old in (known.get(e.id),)
-            ]
-            self._entries = {e.id: e for e in stamped}
-            changed = self._entries.keys() != known.keys() or any(e.since == new for e in stamped)
+            current = [e for each in ((log,) if log is not None else self._logs.values()) for e in each.entries]
+            stamped = {e.id: _stamped(e, known.get(e.id), new) for e in current}
+            gone = (log.shown if log is not None else known.keys()) - stamped.keys()
+            if log is not None:
+                log.shown = frozenset(stamped)
+            changed = bool(gone) or any(e.since == new for e in stamped.values())
+            self._entries = {**{id: e for id, e in known.items() if id not in gone}, **stamped}
             self._version += changed
         if changed:
             self._tell()
@@ -336,6 +357,12 @@ class Fleet:
             listeners = list(self._listeners)
         for listener in listeners:
             listener()
+
+
+def _stamped(entry: Entry, shown: Entry | None, version: int) -> Entry:
+    """An entry with the version since which a page that shows it is right."""
+    same = shown is not None and (shown.version, shown.state) == (entry.version, entry.state)
+    return replace(entry, since=shown.since if shown is not None and same else version)
 
 
 def _key(choices: Sequence[tuple[Source, tuple[str, ...]]]) -> str:

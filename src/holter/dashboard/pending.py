@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 from holter.findings.diagnosis import Diagnosis, Verdict
 from holter.findings.finding import Confidence
+from holter.language import said
 
 if TYPE_CHECKING:
     from holter.runs.run import Run
 
-TITLE = "Not judged yet"
-TEXT = "The curves are there; the detectors are still at work on them, and the verdict follows by itself."
 
-
-def unjudged(run: Run, why: str = TEXT) -> Diagnosis:
-    """The diagnosis of a run that the detectors did not look at, or not yet."""
+def unjudged(run: Run, why: str = "") -> Diagnosis:
+    """The diagnosis of a run that the detectors did not look at for a reason, or not yet."""
+    yet = said("The curves are there; the detectors are still at work on them, and the verdict follows by itself.")
     return Diagnosis(
         run=run,
-        verdict=Verdict("cannot-tell", Confidence.CANNOT_TELL, TITLE, why),
+        verdict=Verdict("cannot-tell", Confidence.CANNOT_TELL, said("Not judged yet"), why or yet),
         phases=(),
         findings=(),
         stories=(),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,17 +18,20 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from holter.dashboard import samples
-from holter.dashboard.pending import unjudged
+from holter.dashboard.frames import MEDIA_TYPE, changed, frame, whole
+from holter.dashboard.interpreter import Interpreter
+from holter.dashboard.prepared import Shelf
 from holter.dashboard.safety import Guard
 from holter.dashboard.summary import summary
-from holter.language import LANGUAGES, spoken
-from holter.reports.html.columns import MOST, column, middles, thinned
+from holter.language import LANGUAGES, spoken, text
 from holter.reports.html.page import texts
 from holter.reports.html.payload import payload
+from holter.reports.html.thinning import MOST, middles, thinned
 from holter.reports.json import finite
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
     from starlette.datastructures import QueryParams
@@ -34,18 +39,19 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from holter.dashboard.fleet import Entry, Fleet
-    from holter.findings.diagnosis import Diagnosis
     from holter.runs.run import Run
 
-    Compute = Callable[[Fleet, Request], dict[str, Any]]
+    Compute = Callable[[Fleet, Request], dict[str, Any] | bytes]
     Endpoint = Callable[[Request], Awaitable[Response]]
 
 HEARTBEAT = 15.0
-"""Seconds after which a silent stream says that it is alive."""
+"""Seconds after which a stream says the version again, so that a browser knows that it is alive."""
 MOST_POINTS = 5000
 MOST_CURVES = 2000
 MOST_RUNS = 40
 """Runs laid over each other in one page."""
+MAKERS = 2
+"""Runs of all pages together that are made ready at a time."""
 
 
 class _RefusedError(Exception):
@@ -78,17 +84,26 @@ def application(
         # Only names that the package holds are known, so no path of an address can lead anywhere.
         name = request.path_params.get("name", "index.html")
         if name not in assets:
-            return PlainTextResponse("There is no such page.", 404)
+            return PlainTextResponse(text("There is no such page."), 404)
         kind, content = assets[name]
         return Response(content, media_type=kind)
 
     def events(request: Request) -> Response:
         return StreamingResponse(_events(fleet, request), media_type="text/event-stream")
 
+    shelf, makers = Shelf(), ThreadPoolExecutor(MAKERS, thread_name_prefix="holter-makes")
+
+    async def page(request: Request) -> Response:
+        try:
+            first, jobs = await run_in_threadpool(_page, fleet, shelf, request)
+        except _RefusedError as refused:
+            return PlainTextResponse(str(refused), refused.status)
+        return StreamingResponse(_as_made(first, jobs, makers), media_type=MEDIA_TYPE)
+
     language = spoken()
 
     def words(_fleet: Fleet, _request: Request) -> dict[str, Any]:
-        return {"language": language, "languages": dict(LANGUAGES), "texts": texts({})}
+        return {"language": language, "languages": dict(LANGUAGES), "texts": texts({}, page="dashboard")}
 
     routes = [
         Route("/", asset),
@@ -97,12 +112,12 @@ def application(
         Route("/assets/{name}", asset),
         Route("/api/words", _answer(fleet, words)),
         Route("/api/runs", _answer(fleet, _runs)),
-        Route("/api/page", _answer(fleet, _page)),
+        Route("/api/page", page),
         Route("/api/runs/{id}/samples", _answer(fleet, _samples)),
         Route("/api/curves", _answer(fleet, _curves)),
         Route("/api/events", events),
     ]
-    return Guard(Starlette(routes=routes), hosts=hosts, token=token, by_address=by_address)
+    return Interpreter(Guard(Starlette(routes=routes), hosts=hosts, token=token, by_address=by_address))
 
 
 def _answer(fleet: Fleet, compute: Compute) -> Endpoint:
@@ -113,6 +128,8 @@ def _answer(fleet: Fleet, compute: Compute) -> Endpoint:
             found = await run_in_threadpool(compute, fleet, request)
         except _RefusedError as refused:
             return PlainTextResponse(str(refused), refused.status)
+        if isinstance(found, bytes):
+            return Response(found, media_type=MEDIA_TYPE)
         return Response(orjson.dumps(found, default=str), media_type="application/json")
 
     return endpoint
@@ -120,56 +137,90 @@ def _answer(fleet: Fleet, compute: Compute) -> Endpoint:
 
 def _runs(fleet: Fleet, request: Request) -> dict[str, Any]:
     """Every run in a line; with ``?since=VERSION`` only the lines that changed since that answer."""
-    since = _float(request.query_params.get("since"), -1)
-    version, entries = fleet.version, fleet.entries()
+    since = _since(fleet, request.query_params.get("since", ""))
+    stamp, entries = _stamp(fleet), fleet.entries()
+    runs = [summary(e) for e in entries if e.since > since]
     return {
-        "version": version,
+        "version": stamp,
         "root": fleet.root.name,
+        "looked": fleet.looked,
         "ids": [e.id for e in entries],
-        "runs": [summary(e) for e in entries if e.since > since],
+        "runs": runs,
+        "texts": texts([*(r["title"] for r in runs), *(r.why for r in fleet.refused)]),
         "refused": [{"file": r.file, "line": r.line, "why": r.why} for r in fleet.refused],
     }
 
 
-def _page(fleet: Fleet, request: Request) -> dict[str, Any]:
-    """Some runs as the report's page shows them: ``?run=..&run=..&points=..``."""
+def _page(fleet: Fleet, shelf: Shelf, request: Request) -> tuple[bytes, list[Callable[[], bytes]]]:
+    """Some runs as the report's page shows them: ``?run=..&run=..&points=..&have=RUN:VERSION``.
+
+    The first frame says which runs there are and how they do; the others are one a run, made when they are called for: nothing
+    of a run of which the browser has the newest version, and of one of which it has an older one what is new.
+    """
     query = request.query_params
     ids = list(dict.fromkeys(query.getlist("run")))
     if not 0 < len(ids) <= MOST_RUNS:
-        raise _RefusedError(f"Ask for one run or more, and for {MOST_RUNS} at most.")
-    version = fleet.version
-    entries = [_entry(fleet, id) for id in ids]
-    page = payload([_newest(e) for e in entries], most=_points(query, MOST))
-    for run, entry in zip(page["runs"], entries, strict=True):
-        run["name"] = entry.name
-    return {
-        "version": version,
+        raise _RefusedError(text("Ask for one run or more, and for {n} at most.").format(n=MOST_RUNS))
+    points, stamp = _points(query, MOST), _stamp(fleet)
+    entries = [e for id in ids if (e := fleet.get(id)) is not None]
+    if not entries:
+        raise _unknown(fleet)
+    have = dict(each.split(":", 1) for each in query.getlist("have") if ":" in each)
+    page = payload([])
+    first = {
+        "version": stamp,
         "summaries": [summary(e) for e in entries],
         "samples": [samples.has_samples(e.run) for e in entries],
-        "page": {**page, "refused": [], "language": spoken(), "languages": dict(LANGUAGES), "texts": texts(page)},
+        "page": {**page, "refused": [], "language": spoken(), "languages": dict(LANGUAGES)},
+        "texts": texts(page),
     }
+    return frame(first), [partial(_run, shelf, e, points, have.get(e.id)) for e in entries]
 
 
-def _newest(entry: Entry) -> Diagnosis:
-    """The newest rows, under what was said of the rows that were judged last."""
-    return unjudged(entry.run) if entry.diagnosis is None else replace(entry.diagnosis, run=entry.run)
+def _run(shelf: Shelf, entry: Entry, points: int, have: str | None) -> bytes:
+    """The frame of a run for a browser that has a version of it."""
+    newest = shelf.newest(entry, points)
+    if have == newest.version:
+        return b""
+    base = None if have is None else shelf.older(entry.id, points, have)
+    return whole(newest) if base is None else changed(newest, base)
 
 
-def _curves(fleet: Fleet, request: Request) -> dict[str, Any]:
+async def _as_made(first: bytes, jobs: Sequence[Callable[[], bytes]], makers: Executor) -> AsyncIterator[bytes]:
+    """Frames in the order in which they are ready."""
+    yield first
+    loop = asyncio.get_running_loop()
+    made = [loop.run_in_executor(makers, copy_context().run, job) for job in jobs]
+    try:
+        for each in asyncio.as_completed(made):
+            if told := await each:
+                yield told
+    finally:
+        # Who left does not wait for the others.
+        for future in made:
+            future.cancel()
+
+
+def _curves(fleet: Fleet, request: Request) -> bytes:
     """Stretches of curves, thinned to their extremes: ``?run=..&run=..&key=..&key=..&from=..&to=..&points=..``."""
     query = request.query_params
     first, last = _float(query.get("from"), -math.inf), _float(query.get("to"), math.inf)
     points = _points(query, 1000)
     runs, keys = query.getlist("run"), query.getlist("key")
     if not runs or len(runs) * max(len(keys), 1) > MOST_CURVES:
-        raise _RefusedError(f"Ask for one run or more, and for {MOST_CURVES} curves at most.")
-    return {
-        "curves": [
-            {"run": id, "key": key, **_stretch(steps, values, points)}
-            for id in runs
-            for key, steps, values in _asked(_entry(fleet, id).run, keys, first, last)
-        ]
-    }
+        raise _RefusedError(text("Ask for one run or more, and for {n} curves at most.").format(n=MOST_CURVES))
+    columns: list[NDArray[np.float64]] = []
+
+    def put(values: NDArray[np.float64]) -> int:
+        columns.append(values)
+        return len(columns) - 1
+
+    curves = [
+        {"run": id, "key": key, **_stretch(steps, values, points, put)}
+        for id in runs
+        for key, steps, values in _asked(_entry(fleet, id).run, keys, first, last)
+    ]
+    return frame({"curves": curves}, columns)
 
 
 def _asked(
@@ -188,14 +239,16 @@ def _asked(
         yield key, steps[low:high], values[low:high]
 
 
-def _stretch(steps: NDArray[np.float64], values: NDArray[np.float64], points: int) -> dict[str, Any]:
+def _stretch(
+    steps: NDArray[np.float64], values: NDArray[np.float64], points: int, put: Callable[[NDArray[np.float64]], int]
+) -> dict[str, Any]:
     kept = thinned(values, points)
     at, medians = middles(values, points)
     return {
         "whole": len(kept) == len(values),
-        "steps": column(steps[kept]),
-        "values": column(values[kept]),
-        "middle": {"steps": column(steps[at]), "values": column(medians)} if len(at) else None,
+        "steps": put(steps[kept]),
+        "values": put(values[kept]),
+        "middle": {"steps": put(steps[at]), "values": put(medians)} if len(at) else None,
     }
 
 
@@ -241,15 +294,12 @@ async def _events(fleet: Fleet, request: Request) -> AsyncIterator[bytes]:
 
     stop = fleet.listen(_tell)
     try:
-        sent = fleet.version
-        yield f"event: version\ndata: {sent}\n\n".encode()
+        yield f"event: version\ndata: {_stamp(fleet)}\n\n".encode()
         while not fleet.closed and not await request.is_disconnected():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), HEARTBEAT)
             changed.clear()
-            now = fleet.version
-            yield f"event: version\ndata: {now}\n\n".encode() if now != sent else b": alive\n\n"
-            sent = now
+            yield f"event: version\ndata: {_stamp(fleet)}\n\n".encode()
     finally:
         stop()
 
@@ -257,22 +307,40 @@ async def _events(fleet: Fleet, request: Request) -> AsyncIterator[bytes]:
 def _entry(fleet: Fleet, id: str) -> Entry:
     entry = fleet.get(id)
     if entry is None:
-        raise _RefusedError("There is no such run.", 404)
+        raise _unknown(fleet)
     return entry
 
 
-def _float(text: str | None, default: float) -> float:
+def _unknown(fleet: Fleet) -> _RefusedError:
+    """Why there is no run of some name: so far, where the folder was not looked through yet."""
+    if fleet.looked:
+        return _RefusedError(text("There is no such run."), 404)
+    return _RefusedError(text("The folder is being read for the first time."), 503)
+
+
+def _stamp(fleet: Fleet) -> str:
+    """A fleet's version as browsers know it: that of no other fleet."""
+    return f"{fleet.mark}.{fleet.version}"
+
+
+def _since(fleet: Fleet, stamp: str) -> int:
+    """The version of a stamp; -1 for one of another fleet, of whose versions nothing is known."""
+    mark, _, version = stamp.partition(".")
+    return int(version) if mark == fleet.mark and version.isdecimal() else -1
+
+
+def _float(asked: str | None, default: float) -> float:
     """A number of the address.
 
     Raises:
         _RefusedError: When it is none.
     """
-    if not text:
+    if not asked:
         return default
     try:
-        value = float(text)
+        value = float(asked)
     except ValueError:
-        raise _RefusedError("A number was expected in the address.") from None
+        raise _RefusedError(text("A number was expected in the address.")) from None
     if math.isnan(value):
-        raise _RefusedError("A number was expected in the address.")
+        raise _RefusedError(text("A number was expected in the address."))
     return value

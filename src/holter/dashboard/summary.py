@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from holter.compare.settings_apart import as_text, settings_of
 from holter.findings.finding import Severity
-from holter.reports.html.columns import column, thinned
+from holter.reports.html.columns import column
+from holter.reports.html.thinning import thinned
 from holter.reports.json import finite
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -179,9 +178,9 @@ def _table(comparison: Comparison, pair: Pair, differences: Sequence[Difference]
 
 def _column(comparison: Comparison, group: int) -> str:
     """What heads a setting's column: its label, less the name of the setting where all labels begin with the same one."""
-    labels = [each.label for each in comparison.groups]
-    same = commonprefix([label.partition("=")[0] + "=" for label in labels])
-    return labels[group].removeprefix(same) if same.endswith("=") else labels[group]
+    label = comparison.groups[group].label
+    alike = all(each.label.startswith(label.partition("=")[0] + "=") for each in comparison.groups)
+    return label.partition("=")[2] if alike else label
 
 
 def _same(comparison: Comparison, pair: Pair, same: Sequence[Difference], *, verbose: bool) -> RenderableType:

@@ -84,3 +84,18 @@ def test_settings_that_differ_are_listed_with_every_value() -> None:
 
 def test_a_log_without_a_configuration_differs_in_nothing() -> None:
     assert apart([run("a", lr=1), run("b")]) == ()
+
+
+def test_the_settings_of_a_sweep_stand_in_the_order_of_their_numbers() -> None:
+    runs = [run(f"lr-{lr:g}", learning_rate=lr, beta=b) for lr in (1e-4, 3e-6, 1e-5) for b in (0.1, 0.02)]
+    values = [(g.runs[0].config["learning_rate"], g.runs[0].config["beta"]) for g in grouped(runs).groups]
+    assert values == sorted(values)
+    held = [run("base", learning_rate=1e-4, beta=0.1)]
+    assert grouped(runs, baseline=held).groups[1].runs[0] is runs[0]
+
+
+def test_where_there_is_no_sweep_the_first_named_stays_the_yardstick() -> None:
+    three = [run("c", learning_rate=3), run("a", learning_rate=1), run("b", learning_rate=2)]
+    assert [g.runs[0].name for g in grouped(three).groups] == ["c", "a", "b"]
+    two = [run(f"{n}{s}", learning_rate=n, seed=s) for n in (2, 1) for s in (0, 1)]
+    assert [g.runs[0].name for g in grouped(two).groups] == ["20", "10"]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -14,6 +12,7 @@ import holter
 from holter.dashboard.fleet import Fleet, State
 from holter.dashboard.safety import POLICY, is_local
 from holter.dashboard.server import application
+from tests.unit.dashboard.wire import curves
 
 ASSETS = {"index.html": ("text/html", b"<!doctype html>"), "page.js": ("text/javascript", b"1")}
 
@@ -47,18 +46,6 @@ def client(fleet, **options):
     return TestClient(app, follow_redirects=False)
 
 
-def numbers(column):
-    """A column of the page's payload, read by a second implementation."""
-    if "by" in column:
-        return column["start"] + column["by"] * np.arange(column["n"])
-    for name in ("f32", "f64"):
-        if name in column:
-            return np.frombuffer(base64.b64decode(column[name]), f"<f{int(name[1:]) // 8}")
-    kind = next(k for k in ("u8", "u16", "u32") if k in column)
-    steps = np.frombuffer(base64.b64decode(column[kind]), f"<u{int(kind[1:]) // 8}")
-    return column["start"] + np.concatenate(([0], np.cumsum(steps.astype(float))))
-
-
 def test_the_list_holds_every_run_with_its_verdict(fleet):
     answer = client(fleet).get("/api/runs").json()
     assert [r["name"] for r in answer["runs"]] == ["a/log.jsonl", "b/log.jsonl"]
@@ -69,8 +56,8 @@ def test_the_list_holds_every_run_with_its_verdict(fleet):
 def test_a_thinned_curve_keeps_its_spike(fleet):
     run = next(e for e in fleet.entries() if e.name.startswith("b"))
     query = {"run": run.id, "key": "kl", "points": 100}
-    curve = client(fleet).get("/api/curves", params=query).json()["curves"][0]
-    values, steps = numbers(curve["values"]), numbers(curve["steps"])
+    [curve] = curves(client(fleet).get("/api/curves", params=query).content)
+    values, steps = curve["values"], curve["steps"]
     assert len(values) < 210
     assert not curve["whole"]
     assert values.max() == pytest.approx(99)
@@ -80,9 +67,9 @@ def test_a_thinned_curve_keeps_its_spike(fleet):
 def test_a_zoomed_range_is_whole_and_reaches_just_beyond_its_ends(fleet):
     run = next(e for e in fleet.entries() if e.name.startswith("b"))
     query = {"run": run.id, "key": "reward", "from": 100, "to": 200}
-    curve = client(fleet).get("/api/curves", params=query).json()["curves"][0]
+    [curve] = curves(client(fleet).get("/api/curves", params=query).content)
     assert curve["whole"]
-    assert numbers(curve["steps"]).tolist() == list(range(99, 202))
+    assert curve["steps"].tolist() == list(range(99, 202))
 
 
 @pytest.mark.parametrize("query", ["", "run=nothing", "run=x&from=abc", "run=x&from=nan"])
@@ -265,4 +252,4 @@ def test_a_stream_tells_the_version_and_ends_with_the_fleet(fleet):
     # In a thread of its own: this one may have a loop already, as the browser tests leave one.
     with ThreadPoolExecutor(1) as pool:
         said = pool.submit(asyncio.run, first()).result()
-    assert said == f"event: version\ndata: {fleet.version}\n\n".encode()
+    assert said == f"event: version\ndata: {fleet.mark}.{fleet.version}\n\n".encode()

@@ -10,7 +10,7 @@ import pytest
 from holter.findings.diagnosis import diagnose
 from holter.language import speak
 from holter.reports.html import page as page_module
-from holter.reports.html.page import MissingBundleError, asset, embedded, page
+from holter.reports.html.page import MissingBundleError, asset, embedded, own_texts, page
 from holter.reports.html.payload import payload
 from holter.reports.html.vital_signs import strips
 from holter.runs.build import run_of
@@ -133,7 +133,7 @@ def test_a_page_carries_every_language_for_what_it_says():
     said = data_of(html)
     assert said["language"] == "zh"
     assert '<html lang="zh">' in html
-    assert set(json.loads(asset("messages.json"))) - set(said["texts"]["zh"]) == {"NaN"}
+    assert set(own_texts()["report"]) - set(said["texts"]["zh"]) == {"NaN"}
     assert {s["title"] for s in said["signs"]} <= set(said["texts"]["zh"])
 
 

@@ -8,19 +8,20 @@ import numpy as np
 
 from holter.compare.band import half_width, mean
 from holter.compare.curves import curves
-from holter.compare.sentence import Sentence
 from holter.findings.finding import Severity
 from holter.reports import comparison_json, json
 from holter.reports.comparison_words import best, first_to_part, headline, is_worse, method
-from holter.reports.html.columns import MOST, column
+from holter.reports.html.columns import column
 from holter.reports.html.payload import Axes, line, signal_page
+from holter.reports.html.thinning import MOST
 from holter.reports.html.vital_signs import OTHER, VITAL_SIGNS
+from holter.reports.words import not_read
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holter.compare import Compared, Comparison, Pair
+    from holter.compare import Compared, Comparison
     from holter.compare.curves import Curve
     from holter.findings.diagnosis import Diagnosis
     from holter.readers.base import Skipped
@@ -52,10 +53,10 @@ def payload(comparison: Comparison, refused: Sequence[Skipped]) -> dict[str, Any
     return {
         **said,
         "schema": SCHEMA,
-        "headline": sentence(headline(comparison)),
+        "headline": headline(comparison),
         "worse": is_worse(comparison),
-        "best": _optional(best(comparison)),
-        "method": sentence(method(comparison)),
+        "best": best(comparison),
+        "method": method(comparison),
         "runs": [{**r, **_found(d)} for r, d in zip(said["runs"], comparison.diagnoses, strict=True)],
         "signs": [
             *({"id": s.id, "title": s.title} for s in VITAL_SIGNS),
@@ -68,11 +69,12 @@ def payload(comparison: Comparison, refused: Sequence[Skipped]) -> dict[str, Any
         ],
         "pages": _pages(comparison),
         "pairs": [
-            {**told, **_sentences(comparison, pair)} for told, pair in zip(said["pairs"], comparison.pairs, strict=True)
+            {**told, "began": first_to_part(comparison, pair)}
+            for told, pair in zip(said["pairs"], comparison.pairs, strict=True)
         ],
         "sweep": None if comparison.sweep is None else {**said["sweep"], **_swept(comparison)},
         "axes": axes.columns,
-        "refused": [str(each) for each in refused],
+        "refused": [not_read(each) for each in refused],
     }
 
 
@@ -131,31 +133,6 @@ def _pages(comparison: Comparison) -> dict[str, Any]:
     """What a tooltip says of each metric that is compared."""
     known = (_series(comparison.runs, key) for key in comparison.signals)
     return {s.signal.key: signal_page(s.signal) for s in known if s is not None}
-
-
-def _sentences(comparison: Comparison, pair: Pair) -> dict[str, Any]:
-    """What the page can say of two settings in any language."""
-    return {
-        "regressions": [{"what": r.what, "says": sentence(r.sentence)} for r in pair.regressions],
-        "began": _optional(first_to_part(comparison, pair)),
-    }
-
-
-def _optional(said: Sentence | None) -> dict[str, Any] | None:
-    return None if said is None else sentence(said)
-
-
-def sentence(said: Sentence) -> dict[str, Any]:
-    """A sentence for the page to put together in its language."""
-    phrases = {
-        name: phrase
-        if isinstance(phrase, str)
-        else sentence(phrase)
-        if isinstance(phrase, Sentence)
-        else [*map(sentence, phrase)]
-        for name, phrase in said.phrases.items()
-    }
-    return {"template": said.template, "values": dict(said.values), "phrases": phrases}
 
 
 def _swept(comparison: Comparison) -> dict[str, Any]:

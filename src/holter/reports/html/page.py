@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from holter.compare.curves import place_on
 from holter.errors import HolterError
-from holter.language import LANGUAGES, SOURCE, spoken, text, translated
+from holter.language import LANGUAGES, SOURCE, Said, spoken, text, told, translated
 from holter.reports.html.payload import payload
 from holter.reports.safe_text import safe
+from holter.reports.words import duration, not_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,18 +53,22 @@ def asset(name: str) -> str:
         ) from error
 
 
-def page(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = ()) -> str:
+def page(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = (), *, axis: str = "step") -> str:
     """The report over some runs as one HTML file.
 
     Args:
         diagnoses: One a run.
         refused: What could not be read.
+        axis: What several runs are laid along at first, a key of `holter.compare.AXES`.
 
     Raises:
+        AxisError: When a log does not count the axis.
         MissingBundleError: When the front end was not built.
     """
+    for each in diagnoses:
+        place_on(each.run, axis)
     title = ", ".join(safe(d.run.name) for d in diagnoses[:3]) + (" …" if len(diagnoses) > 3 else "")
-    said = {**payload(diagnoses), "refused": [str(r) for r in refused]}
+    said = {**payload(diagnoses), "refused": [not_read(r) for r in refused], "along": axis}
     return document(REPORT, said, title, _without_script(diagnoses))
 
 
@@ -79,7 +85,7 @@ def document(name: str, said: Mapping[str, Any], title: str, without_script: str
         MissingBundleError: When the front end was not built.
     """
     script, style = asset(f"{name}.js"), asset(f"{name}.css")
-    whole = {**said, "language": spoken(), "languages": dict(LANGUAGES), "texts": texts(said)}
+    whole = {**said, "language": spoken(), "languages": dict(LANGUAGES), "texts": texts(said, page=name)}
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -108,11 +114,27 @@ def document(name: str, said: Mapping[str, Any], title: str, without_script: str
 """
 
 
-def texts(said: Any) -> dict[str, dict[str, str]]:  # noqa: ANN401 - anything that JSON holds
-    """What the front end and a payload say, in every language but English, as far as the catalogues hold it."""
-    wanted = sorted({*orjson.loads(asset(MESSAGES)), *_strings(said)})
+def texts(said: Any, *, page: str = "") -> dict[str, dict[str, str]]:  # noqa: ANN401 - anything that JSON holds
+    """What a payload says, and a page by itself, in every language but English, as far as the catalogues hold it.
+
+    Keys are what stands in the payload, sentences with their values among them.
+
+    Args:
+        said: The payload.
+        page: The page of the front end whose own texts are among them; none by default.
+    """
+    wanted: dict[str, str] = {}
+    for each in (*(own_texts()[page] if page else ()), *_strings(said)):
+        if isinstance(each, Said) or each not in wanted:
+            wanted[str(each)] = each
     others = [code for code in LANGUAGES if code != SOURCE]
-    return {c: {m: other for m in wanted if (other := translated(m, c)) != m} for c in others}
+    return {c: {m: other for m in sorted(wanted) if (other := translated(wanted[m], c)) != m} for c in others}
+
+
+def own_texts() -> dict[str, list[str]]:
+    """What every page of the front end says by itself, in English."""
+    said: dict[str, list[str]] = orjson.loads(asset(MESSAGES))
+    return said
 
 
 def _strings(said: Any) -> Iterator[str]:  # noqa: ANN401
@@ -142,9 +164,10 @@ def _without_script(diagnoses: Sequence[Diagnosis]) -> str:
     """What a reader sees where scripts do not run."""
     parts = []
     for each in diagnoses:
-        findings = "".join(f"<li>{escape(safe(str(f)))}</li>" for f in each.findings)
+        lines = (f"{f.code} {f.detector}, {told(duration(f))}: {told(f.title)}" for f in each.findings)
+        findings = "".join(f"<li>{escape(safe(line))}</li>" for line in lines)
         parts.append(
-            f"<h1>{escape(safe(each.run.name))}: {escape(safe(each.verdict.title))}</h1>"
-            f"<p>{escape(safe(each.verdict.text))}</p><ul>{findings}</ul>"
+            f"<h1>{escape(safe(each.run.name))}: {escape(safe(told(each.verdict.title)))}</h1>"
+            f"<p>{escape(safe(told(each.verdict.text)))}</p><ul>{findings}</ul>"
         )
     return "".join(parts)

@@ -6,27 +6,30 @@ Texts in it are English; ``texts`` holds the same in the other languages, so tha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from holter.compare.curves import AXES
 from holter.detectors.registry import all_detectors
 from holter.errors import UnreadableLogError
 from holter.findings.diagnosis.verdict import WORDS
 from holter.findings.finding import Severity
-from holter.language import text
+from holter.language import said
 from holter.reports import json as contract
-from holter.reports.html.columns import MOST, column, middles, thinned
+from holter.reports.html.columns import column
 from holter.reports.html.healthy_bands import healthy_band
 from holter.reports.html.samples import LONGEST, around, folder_of
+from holter.reports.html.thinning import MOST, middles, thinned
 from holter.reports.html.vital_signs import OTHER, VITAL_SIGNS, strips
-from holter.reports.pages import ESTIMATORS, REDUCTIONS, summary, unit_words, value_range
+from holter.reports.pages import ESTIMATORS, REDUCTIONS, section, sections, summary, unit_words, value_range
+from holter.reports.words import not_read
 from holter.runs.hyperparameters import flatten
 from holter.store.reading import segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     from holter.reports.html.samples import Sample
     from holter.runs.run import Run, Series
     from holter.signals.base import Signal
+
+    Write = Callable[[NDArray[np.float64]], Any]
 
 SCHEMA = "holter.page/1"
 MOST_QUOTED = 40
@@ -48,18 +53,19 @@ MOST_UNKNOWN = 60
 """Series under names that nobody knows that a page draws; the others are named."""
 
 
-def payload(diagnoses: Sequence[Diagnosis], *, most: int = MOST) -> dict[str, Any]:
+def payload(diagnoses: Sequence[Diagnosis], *, most: int = MOST, write: Write = column) -> dict[str, Any]:
     """The payload of a page over some runs.
 
     Args:
         diagnoses: One a run.
         most: Values of one series that are carried, roughly; a longer one is thinned to its extremes.
+        write: What stands for a column of numbers.
     """
     signals: dict[str, Any] = {}
     detectors: dict[str, Any] = {}
     runs = []
     for diagnosis in diagnoses:
-        runs.append(run_payload(diagnosis, most=most))
+        runs.append(run_payload(diagnosis, most=most, write=write))
         signals.update(
             {s.signal.key: signal_page(s.signal) for s in diagnosis.run.series.values() if s.concept != "axis"}
         )
@@ -73,10 +79,10 @@ def payload(diagnoses: Sequence[Diagnosis], *, most: int = MOST) -> dict[str, An
     }
 
 
-def run_payload(diagnosis: Diagnosis, *, most: int = MOST) -> dict[str, Any]:
+def run_payload(diagnosis: Diagnosis, *, most: int = MOST, write: Write = column) -> dict[str, Any]:
     """One run: its head, its curves, what was found, what it was made with."""
     run = diagnosis.run
-    axes = Axes()
+    axes = Axes(write)
     drawn = strips(run)
     drawn_series = [s for strip in drawn for s in strip.series]
     position = {id(s): i for i, s in enumerate(drawn_series)}
@@ -97,12 +103,13 @@ def run_payload(diagnosis: Diagnosis, *, most: int = MOST) -> dict[str, Any]:
         "advice": list(diagnosis.advice),
         "unchecked": [contract.unchecked(u) for u in diagnosis.unchecked],
         "ignored": dict(diagnosis.ignored),
-        "notes": [*run.notes, *_first(str(s) for s in run.skipped)],
+        "notes": [*run.notes, *_first(not_read(s) for s in run.skipped)],
         "resumes": [contract.finite(float(s)) for s in resumed],
         "series": [_column(run, s, axes, most) for s in drawn_series],
         "strips": [{"id": s.id, "sign": s.sign, "series": [position[id(each)] for each in s.series]} for s in drawn],
         "unknown": _unknown(run, axes, most),
         "unknown_names": list(run.unknown),
+        "counters": _counters(run, axes, most),
         "axes": axes.columns,
         "samples": [
             {"step": contract.finite(step), "rows": [_sample(s) for s in rows]}
@@ -139,9 +146,9 @@ def head(diagnosis: Diagnosis) -> dict[str, Any]:
 
 def _first(lines: Iterable[str]) -> list[str]:
     """The first lines, and how many more there are."""
-    told = list(lines)
-    more = len(told) - MOST_SKIPPED
-    return [*told[:MOST_SKIPPED], *([text("and {n} more").format(n=more)] if more > 0 else [])]
+    held = list(lines)
+    more = len(held) - MOST_SKIPPED
+    return [*held[:MOST_SKIPPED], *([said("and {n} more", n=more)] if more > 0 else [])]
 
 
 def made_with(run: Run) -> dict[str, str]:
@@ -168,20 +175,18 @@ def made_with(run: Run) -> dict[str, str]:
 
 @dataclass(slots=True)
 class Axes:
-    """Columns of steps, each once however many series lie over it."""
+    """Columns of steps, each once however many series lie over it, and how columns are written."""
 
-    columns: list[dict[str, Any]]
-    known: dict[bytes, int]
-
-    def __init__(self) -> None:
-        self.columns, self.known = [], {}
+    write: Write = column
+    columns: list[Any] = field(default_factory=list)
+    known: dict[bytes, int] = field(default_factory=dict)
 
     def of(self, steps: NDArray[np.float64]) -> int:
         """The position of a column of steps, added where it is new."""
         key = steps.tobytes()
         if key not in self.known:
             self.known[key] = len(self.columns)
-            self.columns.append(column(steps))
+            self.columns.append(self.write(steps))
         return self.known[key]
 
 
@@ -200,8 +205,8 @@ def line(metric: str, steps: NDArray[np.float64], values: NDArray[np.float64], a
     return {
         "metric": metric,
         "axis": axes.of(steps[kept]),
-        "values": column(values[kept]),
-        "middle": {"axis": axes.of(steps[at]), "values": column(medians)} if len(at) else None,
+        "values": axes.write(values[kept]),
+        "middle": {"axis": axes.of(steps[at]), "values": axes.write(medians)} if len(at) else None,
         "facts": _facts(steps, values),
     }
 
@@ -222,6 +227,17 @@ def _column(run: Run, series: Series, axes: Axes, most: int) -> dict[str, Any]:
     }
 
 
+def _counters(run: Run, axes: Axes, most: int) -> dict[str, Any]:
+    """What is counted along the run besides its steps."""
+    counted = ((axis, run.series[key].finite()) for axis, key in AXES.items() if key in run.series)
+    return {
+        axis: {"axis": axes.of(series.steps[kept]), "values": axes.write(series.values[kept])}
+        for axis, series in counted
+        if len(series) > 1
+        for kept in (thinned(series.values, most),)
+    }
+
+
 def _unknown(run: Run, axes: Axes, most: int) -> list[dict[str, Any]]:
     """Names that no dialect knows: drawn, never interpreted."""
     known = [u for u in run.unknown.values() if len(u.values)][:MOST_UNKNOWN]
@@ -231,7 +247,7 @@ def _unknown(run: Run, axes: Axes, most: int) -> list[dict[str, Any]]:
 def _facts(steps: NDArray[np.float64], values: NDArray[np.float64]) -> dict[str, Any]:
     """What all values of a series come to; of the thinned ones it could not be told."""
     finite = np.isfinite(values)
-    x, at = values[finite], steps[finite]
+    x, at = (values, steps) if finite.all() else (values[finite], steps[finite])
     facts: dict[str, Any] = {
         "n": len(values),
         "nan": int(np.isnan(values).sum()),
@@ -322,5 +338,4 @@ def _detector(detector: type[Detector], *, full: bool) -> dict[str, Any]:
 
 def _rule(detector: type[Detector]) -> list[dict[str, str]]:
     """The sections of a detector's page that say what was applied."""
-    sections = (part.partition("\n") for part in detector.page().split("\n## ")[1:])
-    return [{"title": title.strip(), "text": body.strip()} for title, _, body in sections if title.strip() in RULE]
+    return [{"title": title, "text": section(body)} for title, body in sections(detector.page()) if title in RULE]

@@ -29,11 +29,13 @@ class VitalSign:
         id: Short name.
         title: What it is called on the page; goes through the catalogue there.
         slots: Concepts that share a strip where their units agree, in the order of the strips.
+        brief: Those of them that are shown where there is little room, in a terminal.
     """
 
     id: str
     title: str
     slots: tuple[tuple[str, ...], ...]
+    brief: tuple[str, ...] = ()
 
 
 VITAL_SIGNS = (
@@ -48,11 +50,15 @@ VITAL_SIGNS = (
             ("reward_group_spread", "reward_spread"),
             ("kl_penalty",),
         ),
+        ("reward", "eval_score"),
     ),
-    VitalSign("kl", "KL to the reference policy", (("ref_kl",), ("kl_coef",))),
-    VitalSign("entropy", "Entropy", (("entropy",),)),
+    VitalSign("kl", "KL to the reference policy", (("ref_kl",), ("kl_coef",)), ("ref_kl",)),
+    VitalSign("entropy", "Entropy", (("entropy",),), ("entropy",)),
     VitalSign(
-        "loss", "Losses", (("policy_loss",), ("value_loss",), ("explained_variance",), ("total_loss",), ("kl_loss",))
+        "loss",
+        "Losses",
+        (("policy_loss",), ("value_loss",), ("explained_variance",), ("total_loss",), ("kl_loss",)),
+        ("policy_loss", "value_loss", "total_loss"),
     ),
     VitalSign(
         "update",
@@ -63,14 +69,16 @@ VITAL_SIGNS = (
             ("value_clip_fraction",),
             ("policy_kl",),
         ),
+        ("clip_fraction", "policy_kl"),
     ),
     VitalSign(
         "completion",
         "Completion length and truncation",
         (("length", "length_median", "terminated_length"), ("truncation", "eos_fraction", "repetition")),
+        ("length", "truncation"),
     ),
     VitalSign("group", "Groups", (("zero_std_groups", "groups_solved", "groups_failed"),)),
-    VitalSign("gradient", "Gradient and learning rate", (("grad_norm", "critic_grad_norm"), ("lr",))),
+    VitalSign("gradient", "Gradient and learning rate", (("grad_norm", "critic_grad_norm"), ("lr",)), ("grad_norm",)),
     VitalSign(
         "sampling",
         "Sampler and trainer",
