@@ -28,10 +28,33 @@ def jsonl(path, names, rows):
     path.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
 
 
-def trainer_state(path, names, rows):
+def trainer_state(path, names, rows, indent=2):
     history = [dict(zip(names, row, strict=True)) for row in rows]
     state = {"epoch": 1.0, "global_step": len(rows), "log_history": history, "max_steps": len(rows)}
-    path.write_text(json.dumps({**state, "is_world_process_zero": True}, indent=2) + "\n")
+    path.write_text(json.dumps({**state, "is_world_process_zero": True}, indent=indent) + "\n")
+
+
+def compact_state(path, names, rows):
+    trainer_state(path, names, rows, indent=None)
+
+
+def records(path, names, rows):
+    path.write_text(json.dumps([dict(zip(names, row, strict=True)) for row in rows]))
+
+
+def by_name(path, names, rows):
+    path.write_text(
+        json.dumps({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
+    )
+
+
+def markdown(path, names, rows):
+    lines = [names, ["---"] * len(names), *(map(repr, row) for row in rows)]
+    path.write_text("".join(f"| {' | '.join(cells)} |\n" for cells in lines))
+
+
+def dictionaries(path, names, rows):
+    path.write_text("".join(f"{dict(zip(['step', 'loss', *names[2:]], row, strict=True))}\n" for row in rows))
 
 
 def delimited(path, names, rows):
@@ -53,8 +76,13 @@ def parquet(path, names, rows):
 FORMATS = {
     "log.jsonl": jsonl,
     "trainer_state.json": trainer_state,
+    "trainer_state.json in one line": compact_state,
+    "records.json": records,
+    "columns.json": by_name,
     "log.csv": delimited,
     "verl.log": console,
+    "printed.log": dictionaries,
+    "table.md": markdown,
     **({"log.parquet": parquet} if importlib.util.find_spec("pyarrow") else {}),
 }
 

@@ -130,7 +130,7 @@ def mlflow(folder):
 
 
 def recording(folder):
-    """The recorder with 25 means in each of 4 micro-batches."""
+    """The recorder with 100 means in each of 4 micro-batches."""
     import torch
 
     from holter.recorder.recorder import Recorder

@@ -47,6 +47,15 @@ def taught():
 
 
 @pytest.fixture
+def beside_others(tmp_path, monkeypatch):
+    """A working folder in which a run may get slower: other tests run on the machine at the same time."""
+    why = '"other tests run at the same time"'
+    (tmp_path / "holter.toml").write_text(f"[ignore]\nthroughput-rot = {why}\nstalled-run = {why}\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def policy(taught):
     """The same, to be changed."""
     return copy.deepcopy(taught)

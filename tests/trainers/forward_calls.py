@@ -1,7 +1,8 @@
-"""Trains an adapter a few steps in as many processes as it is started in; writes how often each called the model."""
+"""Trains adapters a few steps in as many processes as it is started in; writes how often each called the model."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import sys
@@ -12,17 +13,15 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 import peft
 import tiny_world
+from accelerate import PartialState
 from datasets import Dataset
 
 from holter import GRPOConfig, GRPOTrainer, PPOConfig, PPOTrainer
 from holter.trainers import scoring
 
 
-def main(folder: str, algorithm: str, synchronised: bool) -> None:  # noqa: FBT001 - the words of a command line
-    """Count calls of the model; `synchronised` is what a sharded model asks for."""
-    torch.set_num_threads(1)
-    # So few that sequences of several lengths make passes of several sizes.
-    scoring.PASS_TOKENS = 60
+def count(folder: str, algorithm: str, *, synchronised: bool) -> int:
+    """Calls of the model; `synchronised` is what a sharded model asks for."""
     shared = {
         "output_dir": f"{folder}/out-{algorithm}",
         "use_cpu": True,
@@ -37,7 +36,7 @@ def main(folder: str, algorithm: str, synchronised: bool) -> None:  # noqa: FBT0
         "eval_steps": 2,
     }
     options = {
-        "model": tiny_world.policy(steps=60),
+        "model": copy.deepcopy(POLICY),
         "train_dataset": Dataset.from_list([{"prompt": p} for p in tiny_world.prompts(64)]),
         "eval_dataset": [{"prompt": p} for p in tiny_world.prompts(5, seed=3)],
         "perplexity_dataset": tiny_world.texts(7),
@@ -52,12 +51,23 @@ def main(folder: str, algorithm: str, synchronised: bool) -> None:  # noqa: FBT0
         args = PPOConfig(response_length=24, gradient_accumulation_steps=1, share_value_trunk=True, **shared)
         trainer = PPOTrainer(args=args, **options)
     trainer.sampling = dataclasses.replace(trainer.sampling, synchronised=synchronised)
-    calls = []
+    calls: list[int] = []
     trainer.policy.get_base_model().register_forward_hook(lambda *_: calls.append(1))
     trainer.train()
-    file = Path(folder) / f"calls-{trainer.accelerator.process_index}.json"
-    file.write_text(json.dumps(len(calls)), encoding="utf-8")
+    return len(calls)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3] == "synchronised")
+    torch.set_num_threads(1)
+    # So few that sequences of several lengths make passes of several sizes.
+    scoring.PASS_TOKENS = 60
+    POLICY = tiny_world.policy(steps=60)
+    counted = {
+        algorithm: {
+            word: count(sys.argv[1], algorithm, synchronised=word == "synchronised")
+            for word in ("synchronised", "free")
+        }
+        for algorithm in ("grpo", "ppo")
+    }
+    file = Path(sys.argv[1]) / f"calls-{PartialState().process_index}.json"
+    file.write_text(json.dumps(counted), encoding="utf-8")

@@ -114,6 +114,14 @@ def test_a_scorer_that_forgets_a_completion_is_named(grpo):
         trainer.evaluate()
 
 
+def test_a_scorer_may_be_asynchronous(grpo):
+    async def judge(completions, **_):
+        return [1.0 if i % 2 else None for i in range(len(completions))]
+
+    found = grpo(eval_dataset=HELD_OUT, alignment_scorers={"judge": judge}, num_generations_eval=2).evaluate()
+    assert (found["eval_alignment/judge"], found["eval_alignment/judge/standard_error"]) == (1.0, 0.0)
+
+
 def test_what_reward_functions_log_in_evaluation_stays_there(grpo, trained):
     def talks(completions, log_metric, log_extra, **_):
         log_metric("my/size", float(len(completions)))

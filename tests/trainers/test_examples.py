@@ -12,10 +12,11 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("words", "said"), [([], "Healthy, as far as this log shows"), (["--hack"], "reward-hacking")])
-def test_the_grpo_example_trains_and_reads_its_own_run(words, said):
+def test_the_grpo_example_trains_and_reads_its_own_run(words, said, beside_others):
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / "grpo.py"), "--steps", "40", *words],
         env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
+        cwd=beside_others,
         capture_output=True,
         text=True,
         timeout=300,
@@ -25,10 +26,11 @@ def test_the_grpo_example_trains_and_reads_its_own_run(words, said):
 
 
 @pytest.mark.slow
-def test_the_demo_tells_what_was_planted_from_what_was_found():
+def test_the_demo_tells_what_was_planted_from_what_was_found(beside_others):
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / "demo.py")],
         env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "COLUMNS": "200"},
+        cwd=beside_others,
         capture_output=True,
         text=True,
         timeout=400,

@@ -1,5 +1,6 @@
 """``holter train``: a configuration file, overridden on the command line."""
 
+import copy
 import json
 from pathlib import Path
 
@@ -21,9 +22,10 @@ def call(*words, algorithm="grpo"):
 
 
 @pytest.fixture
-def config(tmp_path, monkeypatch):
+def config(tmp_path, monkeypatch, taught):
     """Writes a configuration that runs; entries may be given, None takes one out."""
     monkeypatch.syspath_prepend(str(Path(tiny_world.__file__).parent))
+    monkeypatch.setattr(tiny_world, "policy", lambda: copy.deepcopy(taught))
 
     def write(**entries):
         prompts = tmp_path / "prompts.jsonl"
@@ -149,6 +151,9 @@ def test_help_without_the_training_extra_says_how_to_get_it(monkeypatch):
         ({"train_dataset": "nowhere.jsonl"}, (), "there is no file nowhere.jsonl"),
         ({"learning_rate": "fast"}, (), "learning_rate must be a number, not 'fast'"),
         ({}, ("stray",), "'stray' follows no setting"),
+        ({}, ("--max_steps", "2", "stray"), "max_steps must be one number, not [2, 'stray']"),
+        ({}, ("--learning_rate",), "learning_rate must be a number, not True"),
+        ({}, ("--bf16", "maybe"), "bf16 must be true or false, not 'maybe'"),
         ({}, ("--optim", "none_such"), "config.yaml: none_such is not a valid OptimizerNames"),
         ({"model": "no/where"}, (), "model 'no/where' cannot be loaded"),
         ({"reward_funcs": ["no/where", "tiny_world:quality"]}, (), "reward model 'no/where' cannot be loaded"),
@@ -180,3 +185,21 @@ def test_words_become_settings_of_the_right_type():
     )
     assert typed == {"learning_rate": 1e-6, "max_steps": 1000, "run_name": "7", "beta": 1, "seed": 3}
     assert isinstance(typed["max_steps"], int)
+
+
+def test_lists_and_settings_within_settings_can_be_said_on_the_command_line():
+    said = launch.overrides(["--reward_weights", "1", "5e-1", "--peft.r", "4", "--peft.target-modules", "[q_proj]"])
+    assert said == {"reward_weights": [1, "5e-1"], "peft": {"r": 4, "target_modules": ["q_proj"]}}
+    assert launch.merged({"peft": {"r": 8, "lora_alpha": 16}}, said)["peft"] == {
+        "r": 4,
+        "lora_alpha": 16,
+        "target_modules": ["q_proj"],
+    }
+    typed = launch._typed(GRPOConfig, {"reward_weights": [1, "5e-1"], "report_to": ["holter", "tensorboard"]})
+    assert typed == {"reward_weights": [1, 0.5], "report_to": ["holter", "tensorboard"]}
+    assert launch._typed(GRPOConfig, {"reward_weights": "2"}) == {"reward_weights": [2.0]}
+
+
+def test_the_word_no_is_a_strategy_and_no_truth_value():
+    said = {"save_strategy": False, "eval_strategy": False, "bf16": False, "scale_rewards": False, "eval_steps": None}
+    assert launch._typed(GRPOConfig, said) == {**said, "save_strategy": "no", "eval_strategy": "no"}

@@ -11,6 +11,7 @@ import tiny_world
 from holter.findings.diagnosis import diagnose
 from holter.findings.finding import Severity
 from holter.runs.load import load
+from holter.settings import find_settings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 import grpo as example
@@ -20,18 +21,23 @@ pytestmark = pytest.mark.slow
 
 def findings(trainer):
     run = load([str(trainer.report.folder)]).runs[0]
-    return {f.detector: f for f in diagnose(run).findings if f.severity >= Severity.WARNING}
+    found = diagnose(run, find_settings(Path.cwd())).findings
+    return {f.detector: f for f in found if f.severity >= Severity.WARNING}
 
 
 def quality(trainer):
     return [r["eval_alignment/quality"] for r in trainer.state.log_history if "eval_alignment/quality" in r]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_quality_nobody_is_paid_for_rises_and_nothing_is_found_wrong(tmp_path, seed):
-    trainer = example.train(tmp_path, steps=50, seed=seed)
-    before, *_, after = quality(trainer)
-    assert after > before + 0.15
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_quality_nobody_is_paid_for_rises_and_nothing_is_found_wrong(beside_others, seed):
+    trainer = example.train(beside_others, steps=40, seed=seed)
+    before = next(row for row in trainer.state.log_history if "eval_alignment/quality" in row)
+    # More stories than the example looks at while it trains, so that luck has no say.
+    after = trainer.evaluate([{"prompt": p} for p in tiny_world.prompts(256, seed=4)])
+    gain = after["eval_alignment/quality"] - before["eval_alignment/quality"]
+    errors = [row["eval_alignment/quality/standard_error"] for row in (before, after)]
+    assert gain > max(0.1, 4 * math.hypot(*errors))
     assert set(findings(trainer)) == set()
 
 
@@ -51,7 +57,7 @@ def faulty(grpo, trained):
                 "per_device_train_batch_size": 32,
                 "num_generations": 8,
                 "max_completion_length": 40,
-                "max_steps": 40,
+                "max_steps": 20,
                 "beta": 0.04,
                 **settings,
             },
@@ -91,9 +97,8 @@ def test_a_policy_that_never_learned_to_stop_is_found(faulty):
     assert set(faulty(model=tiny_world.policy(steps=100, ends=False))) & {"no-eos", "truncation"}
 
 
-def test_a_wrong_end_token_is_found(faulty, tokenizer):
+def test_a_wrong_end_token_is_found(faulty, policy, tokenizer):
     # A token of the vocabulary that nobody ever writes is taken for the end.
-    policy = tiny_world.policy(steps=100)
     policy.generation_config.eos_token_id = None
     wrong = copy.deepcopy(tokenizer)
     wrong.eos_token = "<unk>"
@@ -106,7 +111,7 @@ def test_a_frozen_policy_is_found(faulty):
 
 def test_a_reference_with_other_weights_is_found(grpo, trained, taught):
     trainer = grpo(
-        (tiny_world.cheerfulness, tiny_world.grammar), report_to="holter", beta=0.04, max_steps=40, learning_rate=1e-4
+        (tiny_world.cheerfulness, tiny_world.grammar), report_to="holter", beta=0.04, max_steps=12, learning_rate=1e-4
     )
     trainer.reference.load_state_dict(tiny_world.policy(seed=7, steps=20).state_dict())
     trained(trainer)

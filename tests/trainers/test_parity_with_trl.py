@@ -7,6 +7,8 @@ import pytest
 import tiny_world
 import torch
 
+from .test_metrics import DOCUMENTED
+
 trl = pytest.importorskip("trl", minversion="1.16")
 
 SAME = (
@@ -158,3 +160,8 @@ def test_compatible_numbers_are_those_of_trl_over_several_micro_batches(theirs, 
     )
     mine, other = theirs(trl_compatible_metrics=True, **SEVERAL[name])
     assert differences(mine, other, SAME) == []
+
+
+def test_the_documentation_says_of_every_documented_number_whether_it_is_trls():
+    told = (Path(__file__).parents[2] / "docs" / "trainers.md").read_text()
+    assert [name for name in sorted(DOCUMENTED - set(SAME)) if f"`{name}`" not in told] == []

@@ -46,6 +46,13 @@ def test_functions_of_all_kinds_are_called_and_named_as_trl_names_them(tokenizer
     assert scores[:, 3].isnan().tolist() == [True, False, True]
 
 
+def test_rewards_that_a_model_computed_carry_no_gradient(tokenizer):
+    def learned(completions, **_):
+        return torch.ones(3, requires_grad=True) * 2
+
+    assert not rewards([learned], tokenizer)(TEXTS, CPU).requires_grad
+
+
 def test_two_functions_of_one_name_have_columns_of_their_own(tokenizer):
     assert rewards([length, length], tokenizer).names == ["length", "length_2"]
 
@@ -83,6 +90,7 @@ def test_async_functions_run_together_and_inside_a_running_loop(tokenizer):
     ("function", "said"),
     [
         (lambda completions, **_: [1.0], "returned 1 rewards for 3 completions"),
+        (lambda completions, **_: torch.ones(2), "returned 2 rewards for 3 completions"),
         (lambda completions, **_: "abc", "must return a list of numbers or None"),
         (lambda completions, **_: None, "must return a list of numbers or None"),
         (lambda completions, **_: [[1.0], [2.0], [3.0]], "must return a list of numbers or None"),

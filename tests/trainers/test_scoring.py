@@ -108,3 +108,10 @@ def test_packing_fills_rows_and_is_left_where_it_saves_nothing():
     mixed = sequences([[5]] * 5, [[7] * 9, [8] * 4, [9] * 4, [3], [4] * 3], CPU, padding="packed")
     assert mixed.ids.shape == (3, 10)
     assert mixed.positions.tolist()[1] == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]
+
+
+def test_rows_are_made_longer_where_that_fills_them():
+    # None of the shorter ones fits behind another in six places.
+    packed = sequences([[5]] * 4, [[6] * 5, [7] * 3, [8] * 3, [9] * 3], CPU, padding="packed")
+    assert packed.ids.shape == (2, 10)
+    assert packed.positions.tolist() == [[*range(6), *range(4)], [*range(4), *range(4), 0, 0]]

@@ -1,5 +1,7 @@
 """The same batch on one process and spread over two: the same numbers."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -8,21 +10,31 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).with_name("two_processes.py")
+from . import two_processes
+
+HERE = Path(__file__).parent
 TIMED = ("time", "throughput", "step_time", "eval", "train_")
 
 
-def run(folder, processes, **settings):
-    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(processes)]
-    settings = {"output_dir": str(folder / f"out-{processes}"), "max_steps": 3, **settings}
+def on_two(script, *words):
+    """Run a script of this folder in two processes."""
     done = subprocess.run(
-        [*words, str(SCRIPT), str(folder), json.dumps(settings)],
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", HERE / script, *words],
         env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "ACCELERATE_USE_CPU": "true"},
         capture_output=True,
         text=True,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def run(folder, processes, **settings):
+    settings = {"output_dir": str(folder / f"out-{processes}"), "max_steps": 3, **settings}
+    if processes == 1:
+        with contextlib.redirect_stdout(io.StringIO()):
+            two_processes.main(str(folder), settings)
+    else:
+        on_two("two_processes.py", folder, json.dumps(settings))
     return json.loads((folder / f"rows-{processes}.json").read_text())
 
 
@@ -41,6 +53,7 @@ def test_two_processes_give_the_numbers_of_one(taught, tmp_path, settings):
     two = run(tmp_path, 2, per_device_train_batch_size=4, **settings, **evaluation)
     trained = [[r for r in rows if "loss" in r] for rows in (one, two)]
     assert [r["step"] for r in trained[0]] == [r["step"] for r in trained[1]] == [1, 2, 3]
+    assert max(r["val/ratio_max"] for r in trained[0]) > 1.1 or settings.get("num_iterations", 1) == 1
     for row, other in zip(*trained, strict=True):
         assert row.keys() == other.keys()
         for key, value in row.items():
@@ -53,21 +66,11 @@ def test_two_processes_give_the_numbers_of_one(taught, tmp_path, settings):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", ["grpo", "ppo"])
-def test_processes_call_a_sharded_model_equally_often(tmp_path, algorithm):
+def test_processes_call_a_sharded_model_equally_often(tmp_path):
     # A call of a sharded model gathers parameters from all processes: one that calls it once more than the others hangs.
     pytest.importorskip("peft")
-    counts = {}
-    for word in ("synchronised", "free"):
-        words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-        done = subprocess.run(
-            [*words, str(SCRIPT.with_name("forward_calls.py")), str(tmp_path), algorithm, word],
-            env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "ACCELERATE_USE_CPU": "true"},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        counts[word] = [int((tmp_path / f"calls-{rank}.json").read_text()) for rank in (0, 1)]
-    assert counts["synchronised"][0] == counts["synchronised"][1]
-    assert counts["free"][0] != counts["free"][1], "the completions do not tell the two ways apart"
+    on_two("forward_calls.py", tmp_path)
+    one, other = (json.loads((tmp_path / f"calls-{rank}.json").read_text()) for rank in (0, 1))
+    for algorithm in ("grpo", "ppo"):
+        assert one[algorithm]["synchronised"] == other[algorithm]["synchronised"]
+        assert one[algorithm]["free"] != other[algorithm]["free"], "the completions do not tell the two ways apart"

@@ -26,7 +26,9 @@ def main(folder: str, settings: dict) -> None:
         use_cpu=True,
         save_strategy="no",
         max_completion_length=16,
-        learning_rate=1e-3,
+        # Adam would make large differences of the smallest ones, in entries whose gradient is next to nothing.
+        optim="sgd",
+        learning_rate=0.5,
         lr_scheduler_type="constant",
         disable_tqdm=True,
         dataloader_pin_memory=False,

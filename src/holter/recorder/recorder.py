@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from holter.recorder import fold, ranks
+from holter.recorder.reductions import RecordError
 from holter.recorder.samples import SampleBuffer
-from holter.recorder.window import RecordError, Window, finished
-from holter.signals.explained import explained_parts
-from holter.signals.masked import masked_max, masked_min, tally, widened
+from holter.recorder.window import Window
+from holter.signals.masked import widened
 from holter.sinks.holter import RunFolderSink
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class Recorder:
             recorder.dump(step, episode=512 * step)
         recorder.close()
 
-    Keys are canonical (`holter.signals.catalog`), ``eval/...`` for evaluations.
+    Keys are canonical (`holter.signals.catalog`), ``eval/...`` for evaluations. Tensors that are to be reduced wait for others of
+    their shape, at most until their metric comes again: do not change them in place meanwhile.
     """
 
     def __init__(
@@ -79,8 +80,6 @@ class Recorder:
             if isinstance(sink, RunFolderSink):
                 manifest = replace(manifest, id=sink.folder.manifest.id)
 
-    # What the loop saw.
-
     def record(self, key: str, total: Scalar, count: Scalar) -> None:
         """A mean, by the sum and the count of its values: ``record("kl", *tally(kl, mask))``.
 
@@ -93,29 +92,27 @@ class Recorder:
 
     def record_mean(self, key: str, values: Tensor | float, mask: Tensor | None = None) -> None:
         """A mean over all values that count: tokens for ``(B, T)``, sequences for ``(B,)``."""
-        self._window.add(key, fold.MEAN, *_tally(values, mask))
+        self._record(key, fold.MEAN, values, mask)
 
     def record_sum(self, key: str, values: Tensor | float, mask: Tensor | None = None) -> None:
         """A sum over micro-batches and processes."""
-        self._window.add(key, fold.SUM, *_tally(values, mask))
+        self._record(key, fold.SUM, values, mask)
 
     def record_min(self, key: str, values: Tensor | float, mask: Tensor | None = None) -> None:
         """The least value that counts, of the whole window: not a mean of minima."""
-        least = values if _plain(values) else masked_min(values, mask)
-        self._window.add(key, fold.MIN, least, _tally(values, mask)[1])
+        self._record(key, fold.MIN, values, mask)
 
     def record_max(self, key: str, values: Tensor | float, mask: Tensor | None = None) -> None:
         """The greatest value that counts, of the whole window."""
-        greatest = values if _plain(values) else masked_max(values, mask)
-        self._window.add(key, fold.MAX, greatest, _tally(values, mask)[1])
+        self._record(key, fold.MAX, values, mask)
 
     def record_variance(self, key: str, values: Tensor, mask: Tensor | None = None) -> None:
         """The unbiased variance of all values that count, over the whole window."""
-        self._window.add(key, fold.VARIANCE, *_moments(values, mask))
+        self._record(key, fold.VARIANCE, values, mask)
 
     def record_std(self, key: str, values: Tensor, mask: Tensor | None = None) -> None:
         """The standard deviation (n - 1) of all values that count, over the whole window."""
-        self._window.add(key, fold.DEVIATION, *_moments(values, mask))
+        self._record(key, fold.DEVIATION, values, mask)
 
     def record_last(self, key: str, value: Scalar) -> None:
         """The newest value of the main process: a learning rate, a coefficient, a running total."""
@@ -123,11 +120,8 @@ class Recorder:
 
     def record_explained_variance(self, key: str, values: Tensor, returns: Tensor, mask: Tensor | None = None) -> None:
         """How much of the returns the values explain, over the whole window; absent where the returns do not vary."""
-        self._window.add(key, fold.EXPLAINED_VARIANCE, *explained_parts(values, returns, mask))
-
-    def record_lanes(self, key: str, kind: Kind, *lanes: Scalar) -> None:
-        """Any kind of fold, by its lanes."""
-        self._window.add(key, kind, *lanes)
+        target = widened(returns.detach())
+        self._window.reduce(key, fold.EXPLAINED_VARIANCE, (target, target - values.detach()), mask)
 
     def record_samples(self, columns: Mapping[str, Sequence[object] | Tensor]) -> None:
         """Completions, by column: ``prompt``, ``completion``, ``rewards/<name>``, ``advantage``, ``group``, ``truncated``.
@@ -137,26 +131,24 @@ class Recorder:
         """
         self._samples.add(columns)
 
-    # The row.
-
     def dump(self, step: float, **axes: float) -> dict[str, float]:
         """Fold what was recorded into one row and send it to the sinks. Every process must call it.
 
         Costs one collective and one look at the device, whatever was recorded; when metrics appear for the first time the
         processes of a run exchange their names once more.
 
+        A process that dies does not end the recording: from then on each of the others folds what it measured itself, and the
+        main one, if it still lives, writes that.
+
         Args:
             step: The step that the row belongs to.
             axes: Other axes of the row: ``episode``, ``num_tokens``, ``epoch``.
-
-        A process that dies does not end the recording: from then on each of the others folds what it measured itself, and the
-        main one, if it still lives, writes that.
 
         Returns:
             The row, the same on every process, without its step and time. NaN and infinities are kept.
 
         Raises:
-            RecordError: When processes recorded one key in two ways.
+            RecordError: When processes recorded one key in two ways, or what was recorded has been changed in place since.
         """
         values = self._fold()
         self._window.clear()
@@ -239,6 +231,12 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _record(self, key: str, kind: Kind, values: Any, mask: Tensor | None) -> None:  # noqa: ANN401
+        if _plain(values):
+            self._window.add(key, kind, values, 1)
+        else:
+            self._window.reduce(key, kind, (values.detach() if values.requires_grad else values,), mask)
+
     def _fold(self) -> dict[str, float]:
         mine = self._window.layout()
         if self.processes.size > 1:
@@ -246,7 +244,10 @@ class Recorder:
                 return self._together(mine)
             except RuntimeError as error:
                 self._go_on_alone(error)
-        return finished(mine, self.processes.gather(self._window.folded(mine))) if mine else {}
+        if not mine:
+            return {}
+        vectors = self.processes.gather(self._window.folded(mine))
+        return self._window.slots(mine).finished(vectors)
 
     def _go_on_alone(self, error: RuntimeError) -> None:
         """Another process died, and with it the collectives. What this one measures is recorded all the same."""
@@ -266,21 +267,11 @@ class Recorder:
         if any(vector[0] for vector in vectors):
             self._agreed = _union([self._agreed, *self.processes.exchange(mine)])
             vectors = self.processes.gather(_flagged(self._window.folded(self._agreed), flagged=False))
-        return finished(self._agreed, [vector[1:] for vector in vectors])
+        return self._window.slots(self._agreed).finished([vector[1:] for vector in vectors])
 
 
 def _plain(values: object) -> bool:
     return not hasattr(values, "detach")
-
-
-def _tally(values: Any, mask: Any) -> tuple[Any, Any]:  # noqa: ANN401
-    return (values, 1) if _plain(values) else tally(values.detach(), mask)
-
-
-def _moments(values: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    wide = widened(values.detach()).double()
-    total, count = tally(wide, mask)
-    return count, total, tally(wide.square(), mask).total
 
 
 def _flagged(vector: Any, *, flagged: bool) -> Any:  # noqa: ANN401

@@ -1,46 +1,44 @@
 """What was recorded since the last logged step, and its fold on the device it lies on.
 
-Scalars stay where they are until the window is dumped: recording one costs no kernel and no synchronisation. Then all of them
-are stacked, folded by three reductions, and looked at once.
+Tensors stay where they are until the window is dumped: recording one costs no synchronisation. Then all lanes are brought
+into one vector, folded by three reductions, and looked at once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from holter.errors import HolterError
 from holter.recorder.fold import LAST, Kind, Op
+from holter.recorder.reductions import RecordError, Reductions
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
+    from holter.recorder.fold import Lanes
+    from holter.recorder.reductions import Block, Places
+
 Scalar: TypeAlias = "Tensor | float | int"
 Layout: TypeAlias = "tuple[tuple[str, Kind], ...]"
-
-
-class RecordError(HolterError, ValueError):
-    """A metric that was recorded in two ways."""
-
-
-@dataclass(slots=True)
-class _Entry:
-    kind: Kind
-    on_host: list[tuple[float, ...]] = field(default_factory=list)
-    on_device: list[tuple[Tensor, ...]] = field(default_factory=list)
 
 
 class Window:
     """The parts of each metric, recorded and not yet folded."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, _Entry] = {}
+        self._kinds: dict[str, Kind] = {}
+        self._on_host: dict[str, Lanes] = {}
+        # By type, because a stack of mixed types rounds counts of tokens to the precision of the losses.
+        self._scalars: dict[tuple[torch.dtype, torch.device], tuple[list[tuple[str, int]], list[Tensor]]] = {}
+        self._newest: dict[str, list[tuple[int, Tensor]]] = {}
+        self._blocks: list[Block] = []
+        self._waiting = Reductions()
+        self._slots = Slots(())
         self._pattern: object = None
-        self._indices: dict[Op, Tensor] = {}
+        self._places: list[Tensor] = []
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._kinds)
 
     def add(self, key: str, kind: Kind, *lanes: Scalar) -> None:
         """Record one part. Lanes are numbers or tensors of one element; tensors are neither copied nor looked at.
@@ -48,165 +46,183 @@ class Window:
         Raises:
             RecordError: When `key` was recorded in another way in this window.
         """
-        entry = self._entries.get(key)
-        if entry is None:
-            entry = self._entries[key] = _Entry(kind)
-        elif entry.kind is not kind and entry.kind != kind:
-            raise RecordError(f"{key!r} was recorded as {entry.kind.name}, and is now recorded as {kind.name}")
+        self._claim(key, kind)
+        tensors = [(at, lane) for at, lane in enumerate(lanes) if hasattr(lane, "detach")]
         if kind is LAST:
-            entry.on_host.clear()
-            entry.on_device.clear()
-        tensor = next((lane for lane in lanes if hasattr(lane, "detach")), None)
-        if tensor is None:
-            entry.on_host.append(tuple(map(float, lanes)))
+            self._on_host.pop(key, None)
+            self._newest[key] = tensors
         else:
-            entry.on_device.append(tuple([_scalar(lane, tensor) for lane in lanes]))
+            for at, lane in tensors:
+                self._keep(key, at, lane)
+        if len(tensors) < len(lanes):
+            numbers = tuple(
+                op.identity if hasattr(lane, "detach") else float(lane)
+                for lane, op in zip(lanes, kind.ops, strict=True)
+            )
+            known = self._on_host.get(key)
+            self._on_host[key] = numbers if known is None else kind.merge(known, numbers)
+
+    def _keep(self, key: str, lane: int, value: Tensor) -> None:
+        labels, values = self._scalars.setdefault((value.dtype, value.device), ([], []))
+        labels.append((key, lane))
+        values.append(_scalar(value))
+
+    def reduce(self, key: str, kind: Kind, values: tuple[Tensor, ...], mask: Tensor | None) -> None:
+        """Record the values that count; they are reduced together with others, later, and must not change until then.
+
+        Raises:
+            RecordError: When `key` was recorded in another way in this window.
+        """
+        self._claim(key, kind)
+        self._blocks += self._waiting.add(key, kind, values, mask)
+
+    def _claim(self, key: str, kind: Kind) -> None:
+        known = self._kinds.setdefault(key, kind)
+        if known is not kind and known != kind:
+            raise RecordError(f"{key!r} was recorded as {known.name}, and is now recorded as {kind.name}")
 
     def layout(self) -> Layout:
         """Metrics of this window, in the order in which they first came."""
-        return tuple((key, entry.kind) for key, entry in self._entries.items())
+        return tuple(self._kinds.items())
 
     def state(self) -> dict[str, tuple[str, tuple[float, ...]]]:
-        """Kind and folded lanes of each metric, as plain numbers. Looks at the device at each part."""
-        return {
-            key: (
-                entry.kind.name,
-                entry.kind.fold(tuple(map(float, lanes)) for lanes in (*entry.on_host, *entry.on_device)),
-            )
-            for key, entry in self._entries.items()
-        }
+        """Kind and folded lanes of each metric, as plain numbers; nothing is forgotten. Looks at the device."""
+        folded = self.folded(self.layout())
+        lanes = folded if isinstance(folded, list) else folded.tolist()
+        return {key: (kind.name, tuple(lanes[i] for i in at)) for key, kind, at in self._slots.metrics}
 
     def clear(self) -> None:
         """Forget everything."""
-        self._entries = {}
+        self._kinds, self._on_host, self._scalars, self._newest, self._blocks = {}, {}, {}, {}, []
+        self._waiting.clear()
+
+    def slots(self, layout: Layout) -> Slots:
+        """Where the lanes of `layout` lie in a vector."""
+        if self._slots.layout != layout:
+            self._slots = Slots(layout)
+        return self._slots
 
     def folded(self, layout: Layout) -> Tensor | list[float]:
         """All lanes of `layout` in one vector: on the device if any part is there. No synchronisation.
 
         Metrics that this window lacks are the lanes of nothing; those that `layout` lacks are left out.
         """
-        slots = _slots(layout)
-        folded = {key: kind.fold(self._entries[key].on_host if key in self._entries else ()) for key, kind in layout}
-        host = [folded[key][lane] for _, key, lane in slots]
-        scalars: dict[Op, list[list[Tensor]]] = {op: [] for op in _ORDER}
-        some: Tensor | None = None
-        for op, key, lane in slots:
-            parts = [part[lane] for part in self._entries[key].on_device] if key in self._entries else []
-            scalars[op].append(parts)
-            if parts and (some is None or some.device.type == "cpu"):
-                some = parts[0]
-        return host if some is None else self._device(scalars, some, host)
+        self._blocks += self._waiting.take()
+        slots = self.slots(layout)
+        host = list(slots.identities)
+        for key, lanes in self._on_host.items():
+            for at, number in zip(slots.at.get(key, ()), lanes, strict=False):
+                host[at] = number
+        on_device = self._blocks or self._scalars or any(self._newest.values())
+        return self._device(slots, host) if layout and on_device else host
 
-    def _device(self, scalars: dict[Op, list[list[Tensor]]], some: Tensor, host: list[float]) -> Tensor:
+    def _device(self, slots: Slots, host: list[float]) -> Tensor:
         import torch
 
-        device = some.device
+        sources = [block.vector for block in self._blocks]
+        sources += [torch.stack(values) for _, values in self._scalars.values()]
+        labels = [labels for labels, _ in self._scalars.values()]
+        for key, tensors in self._newest.items():
+            sources += [_scalar(value).reshape(1) for _, value in tensors]
+            labels += [[(key, lane)] for lane, _ in tensors]
+        device = next((s.device for s in sources if s.device.type != "cpu"), sources[0].device)
         wide = torch.float32 if device.type == "mps" else torch.float64
-        offset = 0
+        given = _on_device([*host, *(op.identity for op in _ORDER)], device, wide)
+        everything = torch.cat([given, *(s.to(device, wide, non_blocking=True) for s in sources)])
+        pattern = (
+            slots.layout,
+            device,
+            [(block.lanes, len(block.vector)) for block in self._blocks],
+            [list(each) for each in labels],
+        )
+        if pattern != self._pattern:
+            tables = slots.tables(_parts(*pattern[2:], begin=len(given)))
+            self._places, self._pattern = [torch.tensor(t).to(device) for t in tables], pattern
         pieces = []
-        given = _on_device(host, device, wide)
-        stacked, index = self._stack(scalars, device, wide)
-        for op in _ORDER:
-            lanes = scalars[op]
-            if not lanes:
-                continue
-            table = stacked[index[op]]
-            mine = given[offset : offset + len(lanes)]
-            offset += len(lanes)
-            if op is Op.MIN:
-                pieces.append(torch.minimum(table.amin(1), mine))
-            elif op is Op.MAX:
-                pieces.append(torch.maximum(table.amax(1), mine))
-            else:
-                pieces.append(table.sum(1) + mine)
+        for op, places in zip(slots.operations, self._places, strict=True):
+            table = everything[places]
+            pieces.append(table.amin(1) if op is Op.MIN else table.amax(1) if op is Op.MAX else table.sum(1))
         return torch.cat(pieces)
 
-    def _stack(
-        self, scalars: dict[Op, list[list[Tensor]]], device: torch.device, wide: torch.dtype
-    ) -> tuple[Tensor, dict[Op, Tensor]]:
-        """All scalars in one vector, each operation's identity at its end; and where each lane's scalars lie in it."""
-        import torch
 
-        # Stacked by type, because a stack of mixed types rounds counts of tokens to the precision of the losses.
-        groups: dict[tuple[torch.dtype, torch.device], list[Tensor]] = {}
-        for lanes in scalars.values():
-            for parts in lanes:
-                for part in parts:
-                    groups.setdefault((part.dtype, part.device), []).append(part)
-        stacks = [torch.stack(group).to(device, wide, non_blocking=True) for group in groups.values()]
-        shape = tuple(tuple(map(len, lanes)) for lanes in scalars.values())
-        types = tuple(part.dtype for lanes in scalars.values() for parts in lanes for part in parts)
-        if (device, shape, types) != self._pattern:
-            self._indices = {op: torch.tensor(r).to(device) for op, r in _places(scalars, list(groups)).items() if r}
-            self._pattern = (device, shape, types)
-        identities = _on_device([op.identity for op in _ORDER], device, wide)
-        return torch.cat([*stacks, identities]), self._indices
-
-
-def _scalar(lane: Any, like: Tensor) -> Tensor:  # noqa: ANN401
+def _scalar(lane: Tensor) -> Tensor:
     """A tensor without shape and history."""
-    if not hasattr(lane, "detach"):
-        return like.detach().new_full((), lane)
     if lane.requires_grad:
         lane = lane.detach()
     return lane if lane.dim() == 0 else lane.reshape(())
 
 
-def _places(
-    scalars: dict[Op, list[list[Tensor]]], groups: list[tuple[torch.dtype, torch.device]]
-) -> dict[Op, list[list[int]]]:
-    """Where the scalars of each lane lie among the stacked groups, padded with the place of the operation's identity."""
-    sizes = dict.fromkeys(groups, 0)
-    for lanes in scalars.values():
-        for parts in lanes:
-            for part in parts:
-                sizes[part.dtype, part.device] += 1
-    following, total = {}, 0
-    for group in groups:
-        following[group] = total
-        total += sizes[group]
-    out: dict[Op, list[list[int]]] = {}
-    for number, (op, lanes) in enumerate(scalars.items()):
-        deepest = max([1, *map(len, lanes)])
-        out[op] = []
-        for parts in lanes:
-            at = []
-            for part in parts:
-                at.append(following[part.dtype, part.device])
-                following[part.dtype, part.device] += 1
-            out[op].append(at + [total + number] * (deepest - len(at)))
-    return out
-
-
 _ORDER = (Op.ADD, Op.MIN, Op.MAX, Op.MAIN)
 
 
-def _slots(layout: Layout) -> list[tuple[Op, str, int]]:
-    """The lanes of a layout in the order of the vector: by operation, so that each is one slice."""
-    lanes: dict[Op, list[tuple[Op, str, int]]] = {op: [] for op in _ORDER}
-    for key, kind in layout:
-        for lane, op in enumerate(kind.ops):
-            lanes[op].append((op, key, lane))
-    return [slot for op in _ORDER for slot in lanes[op]]
+class Slots:
+    """Where each lane of some metrics lies in a vector: by operation, so that what merges alike is one slice.
 
-
-def finished(layout: Layout, vectors: list[list[float]]) -> dict[str, float]:
-    """The numbers that the processes' vectors together stand for, the main process' vector first.
-
-    What nobody recorded, or what was recorded of nothing, is absent. NaN is a number here.
+    Attributes:
+        layout: The metrics.
+        metrics: Each with its kind and the places of its lanes.
+        at: The places by metric.
+        identities: The vector of nothing.
+        operations: Those that occur, in order.
     """
-    lanes: dict[str, list[float]] = {key: [0.0] * len(kind.ops) for key, kind in layout}
-    for at, (op, key, lane) in enumerate(_slots(layout)):
-        value = vectors[0][at]
-        if op is not Op.MAIN:
-            for vector in vectors[1:]:
-                value = op.merge(value, vector[at])
-        lanes[key][lane] = value
-    out = {}
-    for key, kind in layout:
-        number = kind.finish(tuple(lanes[key]))
-        if number is not None:
-            out[key] = number
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        lanes = [(op, key, lane) for key, kind in layout for lane, op in enumerate(kind.ops)]
+        self._order = [slot for op in _ORDER for slot in lanes if slot[0] is op]
+        place = {(key, lane): at for at, (_, key, lane) in enumerate(self._order)}
+        self.metrics = [(key, kind, tuple(place[key, lane] for lane in range(len(kind.ops)))) for key, kind in layout]
+        self.at = {key: at for key, _, at in self.metrics}
+        self.identities = [op.identity for op, _, _ in self._order]
+        self.operations = [op for op in _ORDER if any(slot[0] is op for slot in self._order)]
+
+    def tables(self, parts: dict[tuple[str, int], list[int]]) -> list[list[list[int]]]:
+        """For each operation, where in all that was recorded the parts of its lanes lie; as many for each.
+
+        Args:
+            parts: Where the parts of a metric's lane lie. What came from the host lies at the lane's own place in the vector,
+                and behind all of it the identities of the operations.
+        """
+        size, out = len(self._order), []
+        for op in self.operations:
+            rows = [[at, *parts.get((key, lane), ())] for at, (of, key, lane) in enumerate(self._order) if of is op]
+            deepest = max(map(len, rows))
+            out.append([row + [size + _ORDER.index(op)] * (deepest - len(row)) for row in rows])
+        return out
+
+    def finished(self, vectors: list[list[float]]) -> dict[str, float]:
+        """The numbers that the processes' vectors together stand for, the main process' vector first.
+
+        What nobody recorded, or what was recorded of nothing, is absent. NaN is a number here.
+        """
+        merged = vectors[0]
+        for vector in vectors[1:]:
+            merged = [
+                one if op is Op.MAIN else op.merge(one, other)
+                for (op, _, _), one, other in zip(self._order, merged, vector, strict=True)
+            ]
+        out = {}
+        for key, kind, at in self.metrics:
+            number = kind.finish(tuple([merged[i] for i in at]))
+            if number is not None:
+                out[key] = number
+        return out
+
+
+def _parts(
+    blocks: list[tuple[Places, int]], scalars: list[list[tuple[str, int]]], *, begin: int
+) -> dict[tuple[str, int], list[int]]:
+    """Where the parts of each lane of each metric lie, in blocks one after the other and then in stacks of scalars."""
+    out: dict[tuple[str, int], list[int]] = {}
+    for lanes, size in blocks:
+        for key, places in lanes:
+            for lane, place in enumerate(places):
+                out.setdefault((key, lane), []).append(begin + place)
+        begin += size
+    for labels in scalars:
+        for place, label in enumerate(labels):
+            out.setdefault(label, []).append(begin + place)
+        begin += len(labels)
     return out
 
 

@@ -10,6 +10,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from holter.language import said
+
+if TYPE_CHECKING:
+    from holter.language import Said
 
 
 class Unit(StrEnum):
@@ -60,6 +66,11 @@ class Estimator(StrEnum):
     """From the full distribution over the vocabulary."""
     MONTE_CARLO = "mc"
     """-log p of the sampled token: a surprisal, not an entropy."""
+
+    @property
+    def never_negative(self) -> bool:
+        """Whether a divergence estimated so is never below 0, so that one which is was computed wrongly."""
+        return self in (Estimator.K2, Estimator.K3, Estimator.ABS, Estimator.EXACT)
 
 
 class Reduction(StrEnum):
@@ -137,10 +148,11 @@ class Signal:
         return tuple(re.findall(r"\{(\w+)\}", self.key))
 
     @property
-    def phrase(self) -> str:
+    def phrase(self) -> Said:
         """The title as it stands inside a sentence: "KL coefficient" stays, "Value loss" becomes "value loss"."""
         first = self.title.split(" ", 1)[0]
-        return self.title if sum(c.isupper() for c in first) > 1 else self.title[:1].lower() + self.title[1:]
+        stays = sum(c.isupper() for c in first) > 1
+        return said(self.title).in_english(self.title if stays else self.title[:1].lower() + self.title[1:])
 
     def pattern(self) -> re.Pattern[str]:
         """Matches every key this signal stands for, with the labels as named groups."""

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from holter import discovery, signals
-from holter.errors import UnknownNameError
+from holter.discovery import unknown_name
 from holter.signals.base import Signal
 
 
@@ -47,7 +47,7 @@ def signal(key: str) -> Signal:
     """
     found = find(key)
     if found is None:
-        raise UnknownNameError.of("signal", key, catalog())
+        raise unknown_name("signal", key, catalog())
     return found[0]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holter.errors import UnknownNameError
+from holter.discovery import unknown_name
 from holter.signals.base import Estimator
 from holter.signals.masked import Tally, tally
 
@@ -65,7 +65,7 @@ def kl(logprobs: Tensor, other_logprobs: Tensor, estimator: str = Estimator.K3) 
     try:
         chosen = ESTIMATORS[Estimator(estimator)]
     except (ValueError, KeyError):
-        raise UnknownNameError.of("estimator", estimator, ESTIMATORS) from None
+        raise unknown_name("estimator", estimator, ESTIMATORS, listing=None) from None
     return chosen(logprobs, other_logprobs)
 
 

@@ -131,7 +131,7 @@ def value_clipped(values: Tensor, old_values: Tensor, returns: Tensor, clip: flo
     Args:
         values: Values now. Shape ``(B, T)``, reward.
         old_values: Values when the batch was sampled. Shape ``(B, T)``, reward.
-        returns: Targets. Shape ``(B, T)``, reward.
+        returns: What they are led to. Shape ``(B, T)``, reward.
         clip: How far a value may move from its old one.
     """
     # Bounded so, and not by what is added to the old value, a value within the range stays what it is to the last digit.

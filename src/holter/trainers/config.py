@@ -1,13 +1,11 @@
 """Settings that all trainers share, on top of `transformers.TrainingArguments`.
 
-Names are TRL's wherever TRL has one, so its snippets run. What TRL has and this package has not is refused with a reason, a
-misspelt name with the nearest right one: a setting that is silently ignored is worse than none.
+Names are TRL's wherever TRL has one, so its snippets run.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import inspect
 from dataclasses import dataclass, field
@@ -20,29 +18,9 @@ from transformers.integrations import get_available_reporting_integrations
 from holter.errors import SettingsError
 from holter.monitor import StopRule
 from holter.sinks.registry import chosen
+from holter.trainers import names
 
 C = TypeVar("C", bound="type[OnPolicyConfig]")
-
-ELSEWHERE = {
-    "use_vllm": "completions are sampled in the training process; for vLLM train with TRL and add HolterCallback",
-    "use_transformers_paged": "this trainer has a sampler of its own",
-    "use_transformers_continuous_batching": "this trainer has a sampler of its own",
-    "cache_implementation": "this trainer has a sampler and a cache of its own",
-    "generation_kwargs": "this trainer has a sampler of its own: temperature, top_p, top_k, min_p and repetition_penalty",
-    "sync_ref_model": "the reference stays what the policy was at the start",
-    "auto_find_batch_size": "a smaller batch would tear the groups of completions apart",
-    "use_liger_kernel": "use use_liger_loss for the fused loss, and load a model with Liger's layers yourself",
-    "multi_objective_aggregation": "rewards are summed with their weights, then normalised",
-    "top_entropy_quantile": "all completion tokens are trained on",
-    "use_adaptive_entropy": "the entropy bonus has a fixed coefficient, entropy_coef",
-    "off_policy_mask_threshold": "stale completions are clipped, not masked",
-    "log_completions_hub_repo": "completions go to the run folder and the trackers",
-    "router_aux_loss_coef": "the load-balancing loss of mixture-of-experts models is not added",
-    "cast_lm_head_to_fp32": "log-probabilities are computed in float32 from the logits; load the head in float32 yourself",
-    "pad_to_multiple_of": "sequences are padded to the longest of their micro-batch",
-    "ds3_gather_for_generation": "parameters are gathered layer by layer",
-}
-"""Settings of TRL that are not here, and why. False, None and empty are accepted: they ask for nothing."""
 
 
 def checked(cls: C) -> C:
@@ -53,26 +31,21 @@ def checked(cls: C) -> C:
     @functools.wraps(plain)
     def init(self: OnPolicyConfig, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         for name in [n for n in kwargs if n not in known]:
-            _refuse(cls, name, kwargs.pop(name), known)
+            names.refuse(
+                cls.__name__,
+                name,
+                kwargs.pop(name),
+                kind="setting",
+                known=known,
+                renamed=cls.renamed,
+                elsewhere=names.SETTINGS,
+                otherwise="`holter train --help` lists all settings.",
+            )
         plain(self, *args, **kwargs)
 
     init.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
     cls.__init__ = init  # type: ignore[method-assign]
     return cls
-
-
-def _refuse(cls: type[OnPolicyConfig], name: str, value: object, known: list[str]) -> None:
-    foreign = name in ELSEWHERE or name.startswith(("vllm_", "sapo_", "vespo_", "use_vllm", "entropy_coef_"))
-    if foreign and not value:
-        return
-    if name in cls.renamed:
-        raise SettingsError(f"{cls.__name__}: {name} is called {cls.renamed[name]} here")
-    if foreign:
-        why = ELSEWHERE.get(name, "it belongs to a part of TRL that is not here")
-        raise SettingsError(f"{cls.__name__}: {name}={value!r} is not supported: {why}")
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
-    hint = f" Did you mean {' or '.join(near)}?" if near else " `holter train --help` lists all settings."
-    raise SettingsError(f"{cls.__name__} has no setting {name!r}.{hint}")
 
 
 @checked
@@ -88,6 +61,7 @@ class OnPolicyConfig(TrainingArguments):
     renamed: ClassVar[dict[str, str]] = {
         "max_new_tokens": "max_completion_length",
         "max_length": "max_completion_length",
+        "wandb_log_unique_prompts": "log_unique_prompts",
     }
 
     report_to: None | str | list[str] = field(  # noqa: RUF036 - the order that HfArgumentParser understands
@@ -241,8 +215,14 @@ class OnPolicyConfig(TrainingArguments):
                 f"eval_steps={self.eval_steps} has no effect: set eval_strategy='steps' too",
             ),
             (bool(self.bf16) and bool(self.fp16), "bf16 and fp16 exclude each other"),
-            (bool(self.auto_find_batch_size), f"auto_find_batch_size: {ELSEWHERE['auto_find_batch_size']}"),
-            (bool(self.use_liger_kernel), f"use_liger_kernel: {ELSEWHERE['use_liger_kernel']}"),
+            (
+                bool(self.auto_find_batch_size),
+                "auto_find_batch_size: a smaller batch would tear the groups of completions apart",
+            ),
+            (
+                bool(self.use_liger_kernel),
+                "use_liger_kernel: use use_liger_loss for the fused loss, and load a model with Liger's layers yourself",
+            ),
         ]
         for is_wrong, why in wrong:
             if is_wrong:

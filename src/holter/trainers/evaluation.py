@@ -18,7 +18,7 @@ import torch
 from holter.errors import SettingsError
 from holter.signals import tally
 from holter.trainers.prompts import is_conversation
-from holter.trainers.rewards import Texts
+from holter.trainers.rewards import Texts, called
 from holter.trainers.scoring import score, sequences
 
 if TYPE_CHECKING:
@@ -232,12 +232,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _listed(scorer: Callable[..., Any], texts: Texts, name: str) -> list[float]:
-    result = scorer(
-        prompts=list(texts.prompts),
-        completions=list(texts.completions),
-        completion_ids=list(texts.completion_ids),
-        **texts.columns,
-    )
+    result = called(scorer, texts)
     values = [math.nan if v is None else float(v) for v in result]
     if len(values) != len(texts.completions):
         raise SettingsError(

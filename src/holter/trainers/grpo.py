@@ -27,7 +27,6 @@ from holter.signals import (
     k2,
     k3,
     log_ratio,
-    ratio_statistics,
     sequence_log_ratio,
     tally,
 )
@@ -41,6 +40,7 @@ from holter.trainers.measures import (
     measure_rewards,
     measure_sampler_gap,
 )
+from holter.trainers.names import arguments_checked
 from holter.trainers.on_policy import OnPolicyTrainer
 from holter.trainers.scoring import score
 
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
     from transformers import PreTrainedModel, TrainerCallback
 
-    from holter.signals import Tally
     from holter.trainers.buffer import MicroBatch
     from holter.trainers.prompts import Row
     from holter.trainers.rollout import Completions
@@ -66,6 +65,7 @@ class GRPOTrainer(OnPolicyTrainer):
     algorithm = "grpo"
     args: GRPOConfig
 
+    @arguments_checked
     def __init__(
         self,
         model: str | PreTrainedModel,
@@ -266,8 +266,8 @@ class GRPOTrainer(OnPolicyTrainer):
             zero = groups.zero
             if args.trl_compatible_metrics and args.scale_rewards == "batch":
                 zero = group_statistics(everyones, everyones.numel()).zero
-            record.record_mean(turn("frac_reward_zero_std"), zero)
-            record.record_mean("reward_group_std", groups.std, ~groups.std.isnan())
+            record.record(turn("frac_reward_zero_std"), zero.sum(), zero.numel())
+            record.record("reward_group_std", groups.std.nansum(), (~groups.std.isnan()).sum())
 
     def _measure_loss(
         self,
@@ -279,31 +279,28 @@ class GRPOTrainer(OnPolicyTrainer):
         ratio: Tensor,
         capped: Tensor,
     ) -> None:
-        record, mask = self.metrics, batch.mask
+        record, turn, mask = self.metrics, self.report.turn, batch.mask
         logprobs, entropy, ratio, capped = (t.detach() for t in (logprobs, entropy, ratio, capped))
-        self._mean("entropy", tally(entropy, mask))
+        record.record_mean(turn("entropy"), entropy, mask)
         if kl is not None:
-            self._mean("kl", tally(kl.detach(), mask))
+            record.record_mean(turn("kl"), kl, mask)
             record.record_last("objective/kl_coef", self.args.beta)
         advantages = batch["advantages"].unsqueeze(-1)
         # A ratio of a sequence counts once, whatever its length.
         within = mask if capped.shape == mask.shape else mask.any(-1, keepdim=True)
         cut = clipped(capped, advantages, self.clip_low, self.clip_high)
-        self._mean("clip_ratio/low_mean", tally(cut.low, within))
-        self._mean("clip_ratio/high_mean", tally(cut.high, within))
-        self._mean("clip_ratio/region_mean", tally(cut.region, within))
-        low, high = (clipped_per_sequence(entries, within) for entries in (cut.low, cut.high))
-        record.record_min(self.report.turn("clip_ratio/low_min"), low, ~low.isnan())
-        record.record_max(self.report.turn("clip_ratio/high_max"), high, ~high.isnan())
-        spread = ratio_statistics(ratio, within)
-        record.record("val/ratio", *spread.mean)
+        record.record_mean(turn("clip_ratio/low_mean"), cut.low, within)
+        record.record_mean(turn("clip_ratio/high_mean"), cut.high, within)
+        record.record_mean(turn("clip_ratio/region_mean"), cut.region, within)
+        low, high = clipped_per_sequence(torch.stack((cut.low, cut.high)), within)
+        counted = ~low.isnan()
+        record.record_min(turn("clip_ratio/low_min"), low, counted)
+        record.record_max(turn("clip_ratio/high_max"), high, counted)
+        record.record_mean("val/ratio", ratio, within)
         record.record_variance("val/ratio_var", ratio, within)
         record.record_min("val/ratio_min", ratio, within)
         record.record_max("val/ratio_max", ratio, within)
         for key, estimate in (("policy/approxkl_avg", k2), ("policy/kl_k1_avg", k1), ("policy/kl_k3_avg", k3)):
-            record.record(key, *tally(estimate(old_logprobs, logprobs), mask))
+            record.record_mean(key, estimate(old_logprobs, logprobs), mask)
         if batch.first:
             measure_sampler_gap(record, logprobs, batch["sampled_logprobs"], mask)
-
-    def _mean(self, key: str, part: Tally) -> None:
-        self.metrics.record(self.report.turn(key), *part)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import enum
 import importlib
 import inspect
 import sys
@@ -82,29 +83,57 @@ def read_config(file: Path) -> dict[str, Any]:
 
 
 def overrides(words: Sequence[str]) -> dict[str, Any]:
-    """Settings from ``--name value`` and ``--name=value``.
+    """Settings from ``--name value``, ``--name=value``, ``--name value value`` and ``--name.part value``.
 
     Raises:
         SettingsError: When a word is neither a name nor follows one.
     """
+    out: dict[str, Any] = {}
+    at = 0
+    while at < len(words):
+        if not words[at].startswith("--"):
+            raise SettingsError(f"{words[at]!r} follows no setting: write --name {words[at]}")
+        name, equals, value = words[at][2:].partition("=")
+        given = [value] if equals else []
+        at += 1
+        while not equals and at < len(words) and not words[at].startswith("--"):
+            given.append(words[at])
+            at += 1
+        found = [_read(word) for word in given]
+        _put(out, name.replace("-", "_").split("."), True if not found else found[0] if len(found) == 1 else found)
+    return out
+
+
+def _read(word: str) -> Any:  # noqa: ANN401
     import yaml
 
-    out: dict[str, Any] = {}
-    waiting = list(words)
-    while waiting:
-        word = waiting.pop(0)
-        if not word.startswith("--"):
-            raise SettingsError(f"{word!r} follows no setting: write --name {word}")
-        name, equals, value = word[2:].partition("=")
-        if not equals:
-            if not waiting or waiting[0].startswith("--"):
-                value = "true"
-            else:
-                value = waiting.pop(0)
-        try:
-            out[name.replace("-", "_")] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            out[name.replace("-", "_")] = value
+    try:
+        return yaml.safe_load(word)
+    except yaml.YAMLError:
+        return word
+
+
+def _put(into: dict[str, Any], path: Sequence[str], value: object) -> None:
+    """Put a value in, at a path of names."""
+    first, *rest = path
+    if not rest:
+        into[first] = value
+        return
+    if not isinstance(into.get(first), dict):
+        into[first] = {}
+    _put(into[first], rest, value)
+
+
+def merged(said: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with others' entries over its own; entries that have entries themselves are merged.
+
+    >>> merged({"peft": {"r": 8}, "seed": 1}, {"peft": {"lora_alpha": 16}})
+    {'peft': {'r': 8, 'lora_alpha': 16}, 'seed': 1}
+    """
+    out = dict(said)
+    for name, value in over.items():
+        both = isinstance(value, dict) and isinstance(out.get(name), dict)
+        out[name] = merged(out[name], value) if both else value
     return out
 
 
@@ -252,17 +281,36 @@ def _typed(config_class: Any, settings: Mapping[str, Any]) -> dict[str, Any]:  #
 
 
 def _as(hint: Any, value: Any, name: str) -> Any:  # noqa: ANN401
-    kinds = (
-        set(typing.get_args(hint))
-        if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
-        else {hint}
-    )
-    if isinstance(value, str) and str not in kinds and kinds & {float, int}:
-        try:
-            number = float(value)
-        except ValueError:
-            raise SettingsError(f"{name} must be a number, not {value!r}") from None
-        return int(number) if float not in kinds and number.is_integer() else number
+    """A value in one of the types of a hint.
+
+    Raises:
+        SettingsError: When it can be none of them.
+    """
+    is_union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
+    kinds = set(typing.get_args(hint)) if is_union else {hint}
+    of_list = next((k for k in kinds if typing.get_origin(k) is list), None)
+    if of_list is not None and value is not None and str not in kinds:
+        (inner,) = typing.get_args(of_list)
+        return [_as(inner, part, name) for part in (value if isinstance(value, list) else [value])]
+    if kinds & {float, int} and value is not None:
+        return _number(value, name, whole=float not in kinds)
+    if value is False and any(isinstance(k, type) and issubclass(k, enum.Enum) for k in kinds):
+        # YAML takes the word that switches a strategy off for a truth value.
+        return "no"
+    if kinds <= {bool, type(None)} and not isinstance(value, bool | None):
+        raise SettingsError(f"{name} must be true or false, not {value!r}")
     if isinstance(value, int | float) and not isinstance(value, bool) and kinds <= {str, type(None)}:
         return str(value)
     return value
+
+
+def _number(value: Any, name: str, *, whole: bool) -> float:  # noqa: ANN401
+    if isinstance(value, bool | list | dict):
+        raise SettingsError(f"{name} must be {'one number' if isinstance(value, list) else 'a number'}, not {value!r}")
+    try:
+        number = float(value)
+    except ValueError:
+        raise SettingsError(f"{name} must be a number, not {value!r}") from None
+    if isinstance(value, str):
+        return int(number) if whole and number.is_integer() else number
+    return typing.cast("float", value)

@@ -78,7 +78,7 @@ def measure_rewards(
     record.record_std(turn("reward_std"), rewards, known)
     record.record_min("reward/min", rewards, known)
     record.record_max("reward/max", rewards, known)
-    record.record_mean("reward/nan_fraction", ~scores.isfinite())
+    record.record("reward/nan_fraction", (~scores.isfinite()).sum(), scores.numel())
 
 
 def measure_advantages(record: Recorder, advantages: Tensor, mask: Tensor | None = None) -> None:

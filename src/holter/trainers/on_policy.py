@@ -37,7 +37,7 @@ from holter.trainers.prompts import GenerationBatches, PromptLoader, PromptStrea
 from holter.trainers.reporting import Report
 from holter.trainers.rewards import Rewards, Texts
 from holter.trainers.rollout import Completions, Sampling, sample
-from holter.trainers.scoring import by_length, packs, score, sequences
+from holter.trainers.scoring import by_length, in_turn, own_logits, packs, score, sequences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from holter.trainers.buffer import MicroBatch
     from holter.trainers.config import OnPolicyConfig
     from holter.trainers.prompts import Row
-    from holter.trainers.scoring import Layout
+    from holter.trainers.scoring import Layout, Outputs
 
 STATE = "holter.json"
 ROLLOUT = "rollout"
@@ -228,21 +228,27 @@ class OnPolicyTrainer(Trainer):
         columns |= {"trainer_state": self.state, "log_metric": self._log_metric, "log_extra": self._log_extra}
         return Texts(prompts, self.tokens.completions(prompts, plain), list(completions), columns)
 
+    def readers(self) -> list[tuple[nn.Module, Outputs]]:
+        """Models that read sequences of one layout, and how each is asked what it makes of completion tokens."""
+        return [(self.model_wrapped, own_logits)]
+
     def layout(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Layout:
-        """Packed where the policy keeps packed sequences apart, which it is asked once, on these; else padded on the right."""
+        """Packed where all readers keep packed sequences apart, which they are asked once, on these; else padded on the right."""
         if self._packs is None:
             mixed = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(self.accelerator.mixed_precision)
-            self._packs = packs(self.model_wrapped, prompts, completions, self.args.device, mixed)
+            self._packs = all(
+                packs(model, prompts, completions, self.args.device, mixed, outputs=outputs)
+                for model, outputs in self.readers()
+            )
         return "packed" if self._packs else "right"
 
-    def passes_over(self, lengths: Sequence[int], size: int, *, in_turn: bool = False) -> list[list[int]]:
+    def passes_over(self, lengths: Sequence[int], size: int, layout: Layout) -> list[list[int]]:
         """Which sequences go through the model together, at most `size` of them: like lengths, where that is free to choose.
 
         Where a pass gathers parameters from all processes each has to make as many, so there they go in turn.
         """
-        if in_turn or self.sampling.synchronised:
-            return [list(range(i, min(i + size, len(lengths)))) for i in range(0, len(lengths), size)]
-        return by_length(lengths, size)
+        free = layout != "packed" and not self.sampling.synchronised
+        return by_length(lengths, size) if free else in_turn(len(lengths), size)
 
     def reference_logprobs(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Tensor:
         """Log-probabilities of completions under the reference policy. Shape ``(B, T)``, nats, 0 in padding."""
@@ -251,7 +257,7 @@ class OnPolicyTrainer(Trainer):
         out = torch.zeros((len(completions), max(map(len, completions))), device=self.args.device)
         model = self.reference if self.reference is not None else self.model_wrapped
         with torch.no_grad(), as_reference(self.policy) if self.reference is None else nullcontext():
-            for rows in self.passes_over(lengths, size, in_turn=layout == "packed"):
+            for rows in self.passes_over(lengths, size, layout):
                 batch = sequences(
                     [prompts[i] for i in rows],
                     [completions[i] for i in rows],

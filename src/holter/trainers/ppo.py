@@ -35,11 +35,12 @@ from holter.trainers.gae import generalized_advantages, moments
 from holter.trainers.kl_control import KLCoefficient
 from holter.trainers.measures import measure_sampler_gap
 from holter.trainers.models import load_reward_model
+from holter.trainers.names import arguments_checked
 from holter.trainers.ppo_config import PPOConfig
 from holter.trainers.ppo_measures import Judged, PPOMeasures, Seen
 from holter.trainers.prompts import GenerationBatches
 from holter.trainers.rollout import evaluating
-from holter.trainers.scoring import by_length, score, sequences
+from holter.trainers.scoring import in_turn, score, sequences
 from holter.trainers.token_prompts import TokenizedPromptTokenizer, with_prompts
 from holter.trainers.value_model import TokenReward, score_and_value, value
 from holter.trainers.value_trainer import ValueTrainer
@@ -80,6 +81,7 @@ class PPOTrainer(ValueTrainer):
     prompt_batches = UpdateBatches
     group_size = group_size_eval = passes = 1
 
+    @arguments_checked
     def __init__(
         self,
         args: PPOConfig | None = None,
@@ -176,7 +178,7 @@ class PPOTrainer(ValueTrainer):
         self.take_reference(ref_model)
         self.kl = KLCoefficient(args.kl_coef, target=args.kl_target, horizon=args.kl_horizon)
         self.measures = PPOMeasures(args, self.report, self.rewards)
-        self.episode, self._began, self._update_kl = 0, time.time(), torch.zeros(2)
+        self.episode, self._began, self._update_kl, self._ended_early = 0, time.time(), torch.zeros(2), False
 
     # 1. Completions, what they are worth, and what was expected of them.
 
@@ -252,10 +254,18 @@ class PPOTrainer(ValueTrainer):
         ref_logprobs, values = (
             torch.zeros((len(completions), max(map(len, completions))), device=device) for _ in "rv"
         )
-        passes = self.passes_over([len(p) + len(c) for p, c in zip(prompts, completions, strict=True)], size)
+        layout = self.layout(prompts, completions)
+        lengths = [len(p) + len(c) for p, c in zip(prompts, completions, strict=True)]
+        passes = self.passes_over(lengths, size, layout)
         model = self.model_wrapped if self.sampling.synchronised else self.both
         batches = [
-            sequences([prompts[i] for i in rows], [completions[i] for i in rows], device, pad=self.sampling.pad)
+            sequences(
+                [prompts[i] for i in rows],
+                [completions[i] for i in rows],
+                device,
+                pad=self.sampling.pad,
+                padding=layout,
+            )
             for rows in passes
         ]
         places = [torch.tensor(rows).to(device, non_blocking=True) for rows in passes]
@@ -292,21 +302,31 @@ class PPOTrainer(ValueTrainer):
     def update(self, model: nn.Module) -> Tensor:
         """Go over the completions; the gradient of the last mini-batch is there when this returns. Scalar, mean loss.
 
-        With ``target_kl`` it ends with the mini-batch at which the policy has moved further than that.
+        With ``target_kl`` it ends at the mini-batch that finds the policy further away than that; its gradient is thrown away.
         """
         losses: list[Tensor] = []
+        self._ended_early = False
         for numbers in self._mini_batches():
             if losses:
                 self._optimizer_step(model)
             losses.append(self._descend(model, numbers, moved=bool(losses)))
-            if self.args.target_kl is not None:
-                total, count = self._summed(self._update_kl).tolist()
-                if count and not total / count <= self.args.target_kl:
-                    break
+            if len(losses) > 1 and self._is_too_far():
+                # Trainer's step finds no gradient, and moves nothing. Deepspeed has made its step with the backward pass.
+                self.accelerator.unscale_gradients()
+                model.zero_grad()
+                self._ended_early = True
+                break
         self.measures.updated()
         planned = self.args.num_ppo_epochs * self.args.num_mini_batches
-        self.metrics.record("policy/update_fraction", len(losses) / planned, 1)
+        self.metrics.record("policy/update_fraction", (len(losses) - self._ended_early) / planned, 1)
         return torch.stack(losses).mean()
+
+    def _is_too_far(self) -> bool:
+        """Whether the last mini-batch found the policy further than ``target_kl`` from the one that sampled."""
+        if self.args.target_kl is None:
+            return False
+        total, count = self._summed(self._update_kl).tolist()
+        return bool(count) and not total / count <= self.args.target_kl
 
     def _mini_batches(self) -> Iterator[range]:
         """Every mini-batch of every epoch, as the numbers of its passes; drawn anew each epoch."""
@@ -323,26 +343,29 @@ class PPOTrainer(ValueTrainer):
                 yield range(len(rollout.parts))
 
     def _passes(self, rows: list[int]) -> list[list[int]]:
-        """Completions of a mini-batch, given in the order of their lengths, in passes of like length."""
+        """Completions of a mini-batch, given in the order of their lengths, in passes."""
         args, rollout = self.args, self.rollout
         assert rollout is not None
         size = args.local_micro_batch_size
-        if args.device.type == "cpu" and not (self.sampling.synchronised or args.trl_compatible_metrics):
+        if args.device.type == "cpu" and not args.trl_compatible_metrics:
             # Nothing is gained by large passes there, and padding costs as much as tokens do.
             lengths = [len(rollout.prompts[i]) + len(rollout.completions[i]) for i in rows]
-            return [[rows[i] for i in part] for part in by_length(lengths, size)]
-        return [rows[i : i + size] for i in range(0, len(rows), size)]
+            passes = self.passes_over(lengths, size, self.layout(rollout.prompts, rollout.completions))
+        else:
+            passes = in_turn(len(rows), size)
+        return [[rows[i] for i in part] for part in passes]
 
     def _descend(self, model: nn.Module, numbers: range, *, moved: bool) -> Tensor:
         """Add up the gradient of a mini-batch. Scalar, its loss."""
         assert self.rollout is not None
         self._update_kl = torch.zeros(2, device=self.args.device)
         deepspeed = self.accelerator.distributed_type == DistributedType.DEEPSPEED
+        layout = self.layout(self.rollout.prompts, self.rollout.completions)
         losses = []
         for number in numbers:
             last = number == numbers[-1]
             self.accelerator.gradient_state._set_sync_gradients(last)
-            batch = self.rollout.part(number, pad=self.sampling.pad, step=int(moved))
+            batch = self.rollout.part(number, pad=self.sampling.pad, step=int(moved), padding=layout)
             with nullcontext() if last or deepspeed else self.accelerator.no_sync(model):
                 with self.clock("time/forward"), self.compute_loss_context_manager():
                     loss = self.loss(model, batch)
@@ -360,6 +383,17 @@ class PPOTrainer(ValueTrainer):
             self._get_grad_norm(model, norm)
             self.optimizer.step()
             model.zero_grad()
+
+    def _clip_grad_norm(self, model: nn.Module) -> Any:  # noqa: ANN401
+        """Nothing, where the gradient was thrown away."""
+        return None if self._ended_early else super()._clip_grad_norm(model)
+
+    def _get_grad_norm(self, model: nn.Module, grad_norm: Any = None) -> None:  # noqa: ANN401
+        """No norm, where the gradient was thrown away; the loss that it was of counts all the same."""
+        if not self._ended_early:
+            super()._get_grad_norm(model, grad_norm)
+        else:
+            self.metrics.record("loss", 0.0, 1 / self.accelerator.num_processes)
 
     # 3. What is minimised.
 
@@ -386,7 +420,9 @@ class PPOTrainer(ValueTrainer):
             policy_losses=policy_losses.detach(),
             value_losses=value_losses.detach(),
         )
-        self._update_kl += torch.stack(list(self.measures.update(seen)))
+        moved = self.measures.update(seen)
+        if args.target_kl is not None:
+            self._update_kl += torch.stack(list(tally(moved, mask)))
         if batch.first:
             measure_sampler_gap(self.metrics, seen.logprobs, seen.old_logprobs, mask)
         return loss

@@ -32,6 +32,8 @@ class PPOConfig(OnPolicyConfig):
         "init_kl_coef": "kl_coef",
         "target": "kl_target",
         "horizon": "kl_horizon",
+        "batch_size": "per_device_train_batch_size (times gradient_accumulation_steps times processes)",
+        "mini_batch_size": "num_mini_batches (how many of them there are)",
         "ppo_epochs": "num_ppo_epochs",
         "epsilon": "cliprange",
         "clip_range": "cliprange",
@@ -116,7 +118,9 @@ class PPOConfig(OnPolicyConfig):
     whiten_advantages: bool = field(default=True, metadata={"help": "Scale advantages to mean 0 and variance 1."})
     target_kl: float | None = field(
         default=None,
-        metadata={"help": "An update ends with the mini-batch at which its KL, in nats a token, is above this."},
+        metadata={
+            "help": "An update ends where a mini-batch finds its KL, in nats a token, above this; that mini-batch is not applied."
+        },
     )
 
     def __post_init__(self) -> None:

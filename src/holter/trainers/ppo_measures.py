@@ -139,32 +139,32 @@ class PPOMeasures:
         record.record_std("returns/std", seen.returns, used)
         record.record_explained_variance("explained_variance", seen.values, seen.returns, used)
 
-    def update(self, seen: Seen) -> Tally:
-        """What the update does to a micro-batch. Tally of its KL from the policy that sampled, by k3, nats/token."""
+    def update(self, seen: Seen) -> Tensor:
+        """What the update does to a micro-batch. Its KL from the policy that sampled, by k3. Shape ``(B, T)``, nats."""
         record, mask = self.record, seen.mask
         log_ratio = (seen.logprobs - seen.old_logprobs).where(mask, 0.0)
         ratio = log_ratio.exp()
-        kl = tally(k3(seen.old_logprobs, seen.logprobs), mask)
+        kl = k3(seen.old_logprobs, seen.logprobs)
         cut = clipped(ratio, seen.advantages, self.args.cliprange, self.args.cliprange).region
         value_cut = value_clipped(seen.values, seen.old_values, seen.returns, self.args.cliprange_value)
         found = {
-            "policy/approxkl_avg": tally(k2(seen.old_logprobs, seen.logprobs), mask),
-            "policy/clipfrac_avg": tally(cut, mask),
-            "loss/policy_avg": tally(seen.policy_losses, mask),
-            "loss/value_avg": tally(seen.value_losses, mask),
-            "val/clipfrac_avg": tally(value_cut, mask),
-            "policy/entropy_avg": tally(seen.entropy, mask),
-            "val/ratio": tally(ratio, mask),
+            "policy/approxkl_avg": k2(seen.old_logprobs, seen.logprobs),
+            "policy/clipfrac_avg": cut,
+            "loss/policy_avg": seen.policy_losses,
+            "loss/value_avg": seen.value_losses,
+            "val/clipfrac_avg": value_cut,
+            "policy/entropy_avg": seen.entropy,
+            "val/ratio": ratio,
         }
-        record.record("policy/kl_k1_avg", *tally(k1(seen.old_logprobs, seen.logprobs), mask))
-        record.record("policy/kl_k3_avg", *kl)
+        record.record_mean("policy/kl_k1_avg", k1(seen.old_logprobs, seen.logprobs), mask)
+        record.record_mean("policy/kl_k3_avg", kl, mask)
         record.record_min("val/ratio_min", ratio, mask)
         record.record_max("val/ratio_max", ratio, mask)
         if self.args.trl_compatible_metrics:
-            self._as_trl(found, len(mask))
+            self._as_trl({key: tally(values, mask) for key, values in found.items()}, len(mask))
         else:
-            for key, part in found.items():
-                record.record(key, *part)
+            for key, values in found.items():
+                record.record_mean(key, values, mask)
             record.record_variance("val/ratio_var", ratio, mask)
         return kl
 

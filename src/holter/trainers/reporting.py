@@ -18,8 +18,9 @@ from holter.sinks.holter import RunFolderSink
 from holter.sinks.isolated import Isolated
 from holter.sinks.naming import as_transformers
 from holter.sinks.registry import all_trackers, sinks_for
-from holter.store.layout import is_run_folder
+from holter.store.layout import free_folder, is_run_folder
 from holter.store.manifest import describe
+from holter.store.run_folder import why_it_failed
 from holter.trainers.integration import Integration
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from holter.sinks.base import Sample, Sink
     from holter.trainers.config import OnPolicyConfig
 
-LONGEST_REASON = 2000
-"""Characters of an error's message that are kept."""
 _TURN = re.compile(r"#\d+$")
 
 
@@ -111,11 +110,7 @@ class Report:
     def _new_folder(self) -> Path:
         if self.args.run_dir:
             return Path(self.args.run_dir)
-        base = Path(str(self.args.output_dir)) / "holter"
-        folder, number = base, 2
-        while folder.exists():
-            folder, number = base.with_name(f"holter-{number}"), number + 1
-        return folder
+        return free_folder(Path(str(self.args.output_dir)) / "holter")
 
     def turn(self, key: str) -> str:
         """The key under which one more value of a metric is kept apart until the row is made.
@@ -197,7 +192,7 @@ class Report:
         if self.monitor is not None:
             # It speaks last, and needs the run folder to be open.
             self.monitor.close()
-        why = {} if error is None else {"why": f"{type(error).__name__}: {error}"[:LONGEST_REASON]}
+        why = {} if error is None else {"why": why_it_failed(error)}
         self.note({"kind": "finished" if error is None else "failed", "step": self._step, **why})
         self._writer.close()
         self._audience.close()

@@ -119,10 +119,11 @@ class Rewards:
         if waiting:
             for k, result in zip(waiting, _together(list(waiting.values())), strict=True):
                 columns[k] = result
+        count = len(texts.completions)
         found = [
-            c
-            if isinstance(c, torch.Tensor) and c.device == device and c.dim() == 1 and c.is_floating_point()
-            else _numbers(c, name, len(texts.completions)).to(device)
+            c.detach()
+            if isinstance(c, torch.Tensor) and c.device == device and c.shape == (count,) and c.is_floating_point()
+            else _numbers(c, name, count).to(device)
             for c, name in zip(columns, self.names, strict=True)
         ]
         return torch.stack([f.float() for f in found], -1)
@@ -151,6 +152,12 @@ class Rewards:
             inputs = {k: v.to(device) for k, v in inputs.items() if k != "token_type_ids"}
             parts.append(model(**inputs).logits[:, 0])
         return torch.cat(parts)
+
+
+def called(function: RewardFunction, texts: Texts) -> Any:  # noqa: ANN401
+    """What a function says of completions, waited for where it is asynchronous."""
+    said = _call(function, texts)
+    return _together([said])[0] if _is_async(function) else said
 
 
 def _call(function: RewardFunction, texts: Texts) -> Any:  # noqa: ANN401

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
 
@@ -19,9 +19,11 @@ from holter.signals.logprobs import TokenScores
 from holter.trainers.decoder import READS, Trunk, agrees
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from torch import Tensor, nn
+
+    Outputs = Callable[[nn.Module, "Sequences"], Tensor]
 
 
 PASS_TOKENS = 1024
@@ -29,7 +31,7 @@ PASS_TOKENS = 1024
 
 
 WORTH_PACKING = 0.9
-"""Share of the rows that packing has to do with, to be worth the mask that it needs."""
+"""Share of the tokens and padding that packing has to do with, to be worth the mask that it needs."""
 Layout = Literal["left", "right", "packed"]
 
 
@@ -78,13 +80,14 @@ def sequences(
     totals = (prompted + lengths).tolist()
     width, longest = max(totals), max(1, int(lengths.max()))
     places = [(row, width - total if padding == "left" else 0) for row, total in enumerate(totals)]
+    height = len(totals)
     if padding == "packed":
-        packed = _packed(totals, width)
-        if packed[-1] <= WORTH_PACKING * len(totals):
-            places = packed[0]
+        found = min((_packed(totals, width * k // 2) for k in (2, 3, 4)), key=lambda p: p.height * p.width)
+        if found.height * found.width <= WORTH_PACKING * height * width:
+            places, height, width = found
         else:
             padding = "right"
-    rows = [[pad] * width for _ in range(places[-1][0] + 1 if padding != "packed" else packed[-1])]
+    rows = [[pad] * width for _ in range(height)]
     # Padding at the end of a packed row is sequences of one token.
     positions = [[0] * width for _ in rows]
     for (row, at), prompt, completion, total in zip(places, prompts, completions, totals, strict=True):
@@ -114,8 +117,16 @@ def sequences(
     )
 
 
-def _packed(totals: Sequence[int], width: int) -> tuple[list[tuple[int, int]], int]:
-    """Row and place of each sequence, and how many rows they take: the longest first, each into the fullest row it fits."""
+class _Packing(NamedTuple):
+    """Row and place of each sequence, how many rows they take, and how long these are."""
+
+    places: list[tuple[int, int]]
+    height: int
+    width: int
+
+
+def _packed(totals: Sequence[int], width: int) -> _Packing:
+    """The longest sequences first, each into the fullest row it fits."""
     places: list[tuple[int, int]] = [(0, 0)] * len(totals)
     taken: list[int] = []
     for index in sorted(range(len(totals)), key=totals.__getitem__, reverse=True):
@@ -125,7 +136,7 @@ def _packed(totals: Sequence[int], width: int) -> tuple[list[tuple[int, int]], i
             taken.append(0)
         places[index] = (row, taken[row])
         taken[row] += totals[index]
-    return places, len(taken)
+    return _Packing(places, len(taken), max(taken))
 
 
 def packs(
@@ -134,16 +145,20 @@ def packs(
     completions: Sequence[Sequence[int]],
     device: torch.device,
     precision: torch.dtype | None = None,
+    *,
+    outputs: Outputs | None = None,
 ) -> bool:
     """Whether the model keeps packed sequences apart. It is asked, because that is for its attention to decide.
 
     Args:
-        model: A causal language model, wrapped or not; called in evaluation mode and left as it was.
+        model: A decoder, wrapped or not; called in evaluation mode and left as it was.
         prompts: Tokens of some prompts.
         completions: Tokens of their completions.
         device: Where it is.
-        precision: Type it computes in, where its logits do not say.
+        precision: Type it computes in, where its outputs do not say.
+        outputs: What to compare: of each completion token, ``(N, ...)``; logits by default.
     """
+    outputs = own_logits if outputs is None else outputs
     first, second = ((list(prompts[i]), list(completions[i][:16])) for i in (0, -1))
     # A third one as long as both together makes a row that holds both.
     third = first[0], [*first[1], *second[0], *second[1]]
@@ -153,9 +168,14 @@ def packs(
     model.eval()
     try:
         with torch.no_grad():
-            return agrees(_own_logits(model, together), _own_logits(model, apart), precision)
+            return agrees(outputs(model, together), outputs(model, apart), precision)
     finally:
         model.train(training)
+
+
+def in_turn(count: int, most: int) -> list[list[int]]:
+    """So many sequences in passes of at most `most`, in their order: like any others where they are packed."""
+    return [list(range(i, min(i + most, count))) for i in range(0, count, most)]
 
 
 def by_length(lengths: Sequence[int], most: int) -> list[list[int]]:
@@ -202,16 +222,17 @@ def completion_logits(model: nn.Module, batch: Sequences) -> Tensor:
     """
     trunk = None if torch.is_grad_enabled() else Trunk.of(model, batch.ids.shape[1])
     if trunk is None:
-        return _own_logits(model, batch)
+        return own_logits(model, batch)
     found: Tensor = trunk.head(trunk.read(batch.ids, batch.attention, batch.positions)[batch.before])
     if model in READS:
         return found
-    own = _own_logits(model, batch)
+    own = own_logits(model, batch)
     READS[model] = agrees(found, own)
     return found if READS[model] else own
 
 
-def _own_logits(model: nn.Module, batch: Sequences) -> Tensor:
+def own_logits(model: nn.Module, batch: Sequences) -> Tensor:
+    """Logits of the completion tokens only, by the model's own forward. Shape ``(N, V)``."""
     with _head_on(model, batch.before):
         logits: Tensor = model(
             input_ids=batch.ids, attention_mask=batch.attention, position_ids=batch.positions, use_cache=False

@@ -17,7 +17,7 @@ from holter.errors import SettingsError
 from holter.signals import logprobs_and_entropy
 from holter.signals.logprobs import TokenScores
 from holter.trainers.models import is_adapted, loaded, name_of
-from holter.trainers.scoring import by_length, sequences, spread
+from holter.trainers.scoring import by_length, in_turn, packs, sequences, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from holter.trainers.config import OnPolicyConfig
-    from holter.trainers.scoring import Sequences
+    from holter.trainers.scoring import Layout, Sequences
 
 HEAD_FILE = "value_head.pt"
 
@@ -180,6 +180,17 @@ def value(model: nn.Module, batch: Sequences) -> Tensor:
     return spread(values, batch)
 
 
+def hidden_states(model: nn.Module, batch: Sequences) -> Tensor:
+    """What the head of a value or reward model gets before every completion token. Shape ``(N, H)``."""
+    return _states(model, batch)[batch.before]
+
+
+def _states(model: nn.Module, batch: Sequences) -> Tensor:
+    trunk, _ = trunk_and_head(getattr(model, "module", model))
+    hidden: Tensor = trunk(**_inputs(batch)).last_hidden_state
+    return hidden.reshape(-1, hidden.shape[-1])
+
+
 def _inputs(batch: Sequences) -> dict[str, Any]:
     return {
         "input_ids": batch.ids,
@@ -276,6 +287,7 @@ class TokenReward:
         """
         trunk_and_head(model)
         self.model, self.tokens, self.size = model, tokens, size
+        self._packs: bool | None = None
         self.__name__ = name_of(model)
 
     def check(self, tokens: int) -> None:
@@ -295,15 +307,18 @@ class TokenReward:
     def __call__(self, prompts: Sequence[Any], completion_ids: Sequence[list[int]], **_: Any) -> Tensor:  # noqa: ANN401
         """Score at the last token of each completion. Shape ``(B,)``, on the model's device."""
         inner = getattr(self.model, "module", self.model)
-        trunk, head = trunk_and_head(inner)
-        given = self.tokens(prompts)
-        lengths = [len(p) + len(c) for p, c in zip(given, completion_ids, strict=True)]
+        _, head = trunk_and_head(inner)
         device = next(inner.parameters()).device
-        out = torch.zeros(len(lengths), device=device)
-        for rows in by_length(lengths, self.size):
-            batch = sequences([given[i] for i in rows], [completion_ids[i] for i in rows], device)
-            hidden = trunk(input_ids=batch.ids, use_cache=False).last_hidden_state
-            last = torch.tensor([lengths[i] - 1 for i in rows]).to(device, non_blocking=True)
+        whole = [[*p, *c] for p, c in zip(self.tokens(prompts), completion_ids, strict=True)]
+        # Only the last token is read from.
+        most, last = [tokens[:-1] for tokens in whole], [tokens[-1:] for tokens in whole]
+        if self._packs is None:
+            self._packs = packs(inner, most, last, device, outputs=hidden_states)
+        layout: Layout = "packed" if self._packs else "right"
+        passes = in_turn(len(whole), self.size) if self._packs else by_length(list(map(len, whole)), self.size)
+        out = torch.zeros(len(whole), device=device)
+        for rows in passes:
+            batch = sequences([most[i] for i in rows], [last[i] for i in rows], device, padding=layout)
             at = torch.tensor(rows).to(device, non_blocking=True)
-            out[at] = head(hidden[torch.arange(len(rows), device=device), last]).squeeze(-1).float()
+            out[at] = head(_states(inner, batch)[batch.before + 1]).squeeze(-1).float()
         return out

@@ -17,15 +17,17 @@ from transformers import AutoModelForCausalLM
 from holter.errors import SettingsError
 from holter.trainers.models import as_reference, loaded, without_dropout
 from holter.trainers.on_policy import OnPolicyTrainer
-from holter.trainers.value_model import HEAD_FILE, PolicyAndValue, load_value_model
+from holter.trainers.scoring import own_logits
+from holter.trainers.value_model import HEAD_FILE, PolicyAndValue, hidden_states, load_value_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from torch import Tensor, nn
     from transformers import PreTrainedModel
 
     from holter.trainers.ppo_config import PPOConfig
+    from holter.trainers.scoring import Layout, Outputs
 
 KEPT = "value_trainer.json"
 VALUE = "value_model"
@@ -95,6 +97,21 @@ class ValueTrainer(OnPolicyTrainer):
                 yield model
             finally:
                 self.policy.set_adapter(self.args.model_adapter_name or "default")
+
+    # What they read.
+
+    def readers(self) -> list[tuple[nn.Module, Outputs]]:
+        """Policy, value model, and a reference that may be another model than either."""
+        found = super().readers()
+        if self.both.value_model is not None:
+            found.append((self.both.value_model, hidden_states))
+        if self.reference is not None:
+            found.append((self.reference, own_logits))
+        return found
+
+    def layout(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Layout:
+        """Packed where all of them keep packed sequences apart; where parameters are gathered they cannot be asked one by one."""
+        return "right" if self.sampling.synchronised else super().layout(prompts, completions)
 
     # The optimizer.
 

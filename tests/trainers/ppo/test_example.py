@@ -12,10 +12,11 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "ppo.py"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("words", "said"), [([], "Healthy"), (["--hack", "--steps", "25"], "reward-hacking")])
-def test_the_ppo_example_trains_and_reads_its_own_run(words, said):
+def test_the_ppo_example_trains_and_reads_its_own_run(words, said, beside_others):
     done = subprocess.run(
         [sys.executable, str(EXAMPLE), *words],
         env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
+        cwd=beside_others,
         capture_output=True,
         text=True,
         timeout=300,

@@ -1,6 +1,5 @@
 """The same responses, cut, padded or spread in another way: the same numbers."""
 
-import functools
 import json
 import math
 import random
@@ -73,10 +72,18 @@ def test_the_size_of_passes_without_gradients_does_not_matter(whole, tmp_path):
     assert_same(rows_of(replay(tmp_path, updates(), **SETTINGS, local_rollout_forward_batch_size=3)), whole)
 
 
-def test_the_side_of_the_padding_does_not_matter(whole, tmp_path, monkeypatch):
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_padding_instead_of_packing_does_not_matter(side, whole, tmp_path, monkeypatch):
+    seen = []
+
+    def padded(*args, **options):
+        seen.append(options["padding"])
+        return sequences(*args, **{**options, "padding": side})
+
     for module in (buffer, ppo):
-        monkeypatch.setattr(module, "sequences", functools.partial(sequences, padding="left"))
+        monkeypatch.setattr(module, "sequences", padded)
     assert_same(rows_of(replay(tmp_path, updates(), **SETTINGS)), whole)
+    assert set(seen) == {"packed"}
 
 
 @pytest.mark.parametrize("shared", [True, False])

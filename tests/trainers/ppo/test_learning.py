@@ -6,23 +6,22 @@ import math
 
 import pytest
 import tiny_world
-import torch
 from click.testing import CliRunner
 
 from holter.cli import holter
 
 pytestmark = pytest.mark.slow
 
-HONEST = [tiny_world.cheerfulness, tiny_world.on_topic, tiny_world.quality]
+HONEST = [tiny_world.cheerfulness, tiny_world.grammar, tiny_world.quality]
 RECIPE = {
     "per_device_train_batch_size": 32,
     "gradient_accumulation_steps": 1,
     "num_ppo_epochs": 4,
-    "learning_rate": 5e-4,
+    "learning_rate": 3e-4,
     "kl_coef": 0.1,
     "missing_eos_penalty": 1.0,
     "response_length": 40,
-    "reward_weights": [2.0, 1.0, 0.0],
+    "reward_weights": [1.0, 1.0, 0.0],
     "report_to": "holter",
 }
 
@@ -34,11 +33,12 @@ def well_taught():
 
 
 @pytest.fixture
-def checked(ppo, trained, well_taught, tmp_path):
+def checked(ppo, trained, well_taught, tmp_path, beside_others):
     """Trains and checks the run folder: severities of the findings by name, and the rows."""
 
     def check(rewards=HONEST, **settings):
-        trained(ppo(rewards, model=copy.deepcopy(well_taught), **{**RECIPE, **settings}))
+        model = settings.pop("model", None) or copy.deepcopy(well_taught)
+        trained(ppo(rewards, model=model, **{**RECIPE, **settings}))
         folder = tmp_path / "out" / "holter"
         printed = CliRunner().invoke(holter, ["check", "--format", "json", "--fail-on", "never", str(folder)])
         assert printed.exit_code == 0, printed.output
@@ -49,14 +49,23 @@ def checked(ppo, trained, well_taught, tmp_path):
     return check
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_healthy_run_learns_and_nothing_is_said_about_it(checked, seed):
-    held_out = [{"prompt": p} for p in tiny_world.prompts(128, seed=9)]
-    found, rows = checked(max_steps=40, seed=seed, eval_dataset=held_out, eval_strategy="steps", eval_steps=40)
+    held_out = [{"prompt": p} for p in tiny_world.prompts(256, seed=9)]
+    found, rows = checked(
+        max_steps=40,
+        seed=seed,
+        model=tiny_world.policy(seed, steps=150),
+        eval_dataset=held_out,
+        eval_strategy="steps",
+        eval_steps=40,
+        per_device_eval_batch_size=128,
+    )
     first, last = (row for row in rows if "eval/rewards/quality/mean" in row)
     gain = last["eval/rewards/quality/mean"] - first["eval/rewards/quality/mean"]
     errors = [row["eval/rewards/quality/mean/standard_error"] for row in (first, last)]
-    assert gain > 3 * math.hypot(*errors)
+    assert gain > 0.1
+    assert gain > 5 * math.hypot(*errors)
     assert not {name for name, severity in found.items() if severity in ("warning", "critical")}
 
 
@@ -69,19 +78,9 @@ def unscored_later(prompts, completions, trainer_state, **_):
     return [None if trainer_state.global_step >= 10 and i % 3 == 0 else s for i, s in enumerate(scores)]
 
 
-def shaken(policy):
-    torch.manual_seed(5)
-    reference = copy.deepcopy(policy)
-    with torch.no_grad():
-        for parameter in reference.parameters():
-            if parameter.dim() > 1:
-                parameter.add_(1.2 * parameter.std() * torch.randn_like(parameter))
-    return reference
-
-
 FAULTS = {
     "learning rate x 30": (
-        {"learning_rate": 1.5e-2, "max_steps": 20},
+        {"learning_rate": 30 * RECIPE["learning_rate"], "max_steps": 20},
         {"policy-divergence", "policy-update-too-large", "entropy-collapse"},
     ),
     "constant reward": (
@@ -89,7 +88,8 @@ FAULTS = {
         {"reward-frozen", "zero-variance-groups"},
     ),
     "end token that never comes": ({"stop_token_id": tiny_world.BOS, "max_steps": 15}, {"truncation", "no-eos"}),
-    "value learning rate x 200000": ({"value_learning_rate": 100.0, "max_steps": 20}, {"value-loss-diverges"}),
+    # Up to a thousand times the policy's rate nothing comes of it here: the policy learns as well as without.
+    "value learning rate x 10000": ({"value_learning_rate": 3.0, "max_steps": 20}, {"value-loss-diverges"}),
     "scores that are no number": (
         {"rewards": [unscored_later, tiny_world.quality], "reward_weights": [1.0, 0.0], "max_steps": 20},
         {"unscored-rewards", "reward-not-finite"},
@@ -118,6 +118,6 @@ def test_a_planted_fault_is_named(checked, fault):
     assert names & named, found
 
 
-def test_another_reference_is_named(checked, well_taught):
-    found, _ = checked(max_steps=12, ref_model=shaken(well_taught))
+def test_a_reference_from_before_the_policy_was_taught_is_named(checked):
+    found, _ = checked(max_steps=12, ref_model=tiny_world.policy(steps=20))
     assert found.get("kl-nonzero-at-start") in ("warning", "critical")

@@ -158,3 +158,16 @@ def test_a_stream_of_prompts_will_do(ppo, trained):
     trainer = ppo(max_steps=3)
     trainer.train_dataset = Dataset.from_list([{"prompt": p} for p in tiny_world.prompts(64)]).to_iterable_dataset()
     assert len(trained(trainer)) == 3
+
+
+@pytest.mark.parametrize("which", ["value_model", "ref_model"])
+def test_nothing_is_packed_where_one_of_the_models_would_mix_it_up(ppo, policy, reward_model, which):
+    import copy
+
+    model = copy.deepcopy(policy if which == "ref_model" else reward_model)
+    inner = model.model
+    forward = inner.forward
+    inner.forward = lambda *args, position_ids=None, **options: forward(*args, **options)
+    tokens = [[5, 6, 7], [8]], [[11, 12, 2], [13, 14, 15, 16, 2]]
+    assert ppo().layout(*tokens) == "packed"
+    assert ppo(**{which: model}).layout(*tokens) == "right"

@@ -5,9 +5,14 @@
 
 import json
 import math
+import statistics
 from pathlib import Path
 
 import pytest
+import torch
+
+from holter.trainers.ppo_measures import Seen
+from holter.trainers.rollout import Completions
 
 from . import parity_world
 from .replay import replay, rows_of
@@ -106,3 +111,34 @@ def test_numbers_are_those_of_trl_but_for_the_ones_with_a_reason(scenario, tmp_p
 def test_compatible_metrics_are_those_of_trl_but_for_the_ones_with_a_reason(scenario, tmp_path):
     rows = replayed(scenario, tmp_path, trl_compatible_metrics=True)
     assert differing(scenario, rows) == set(UNLIKE_STILL[scenario])
+
+
+def test_the_documentation_says_of_every_number_whether_it_is_trls():
+    told = (Path(__file__).parents[3] / "docs" / "trainers.md").read_text(encoding="utf-8")
+    section = told[told.index("### PPO, and TRL 1.12") :]
+    equal, table = section.split("What differs, and why:")[0], section.split("What differs, and why:")[1]
+    unlike = {name for of in (UNLIKE, UNLIKE_STILL) for names in of.values() for name in names} | {"eps"}
+    assert [name for name in sorted(unlike) if f"`{name}`" not in table] == []
+    assert [name for name in sorted(DOCUMENTED - unlike) if f"`{name}`" not in equal] == []
+
+
+def test_compatible_metrics_count_padding_where_trl_counts_it(ppo):
+    """The recordings have no padding after the first optimizer step, so this is held against TRL's formulas."""
+    trainer = ppo(trl_compatible_metrics=True, num_ppo_epochs=1, gradient_accumulation_steps=2)
+    lengths = [[1, 3], [2, 4]]
+    torch.manual_seed(0)
+    tokens = [[7] * n for row in lengths for n in row]
+    trainer.measures.completions([[5]] * 4, Completions(tokens, [True] * 4, torch.zeros(4, 4)), ends=(7,))
+    expected = {"policy/approxkl_avg": [], "val/ratio": [], "loss/policy_avg": []}
+    for pair in lengths:
+        mask = torch.arange(4) < torch.tensor(pair).unsqueeze(-1)
+        old, new, loss, other = torch.rand(4, 2, 4).mul(mask)
+        trainer.measures.update(Seen(mask, new, old, other, other, other, other, other, loss, other))
+        expected["policy/approxkl_avg"].append(float(0.5 * (new - old).square().mean()))
+        expected["val/ratio"].append(float((new - old).exp().mean()))
+        expected["loss/policy_avg"].append(float(loss.sum() / mask.sum()))
+    row = trainer.report.row(1)
+    for name, values in expected.items():
+        assert row[name] == pytest.approx(sum(values) / 2)
+    assert row["val/ratio_var"] == pytest.approx(statistics.variance(expected["val/ratio"]), rel=1e-4)
+    assert row["val/num_eos_tokens"] == 10

@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import types
 
 import pytest
 import tiny_world
@@ -84,6 +85,16 @@ def test_identities_hold(ppo, trained):
         assert row["val/ratio_min"] <= row["val/ratio"] <= row["val/ratio_max"]
         assert row["advantages/std"] == pytest.approx(1, abs=1e-4)
         assert row["sampling/sampling_logp_difference/max"] < 1e-4
+
+
+def test_episodes_a_second_are_those_of_the_row_or_as_in_trl_of_all_time(ppo, trained, monkeypatch):
+    for row in trained(ppo(logging_steps=2, max_steps=4)):
+        tokens = row["eps"] * row["completions/mean_length"]
+        assert tokens == pytest.approx(row["throughput/tokens_per_s"])
+    trainer = ppo(trl_compatible_metrics=True, max_steps=3)
+    trainer._began = 100.0
+    monkeypatch.setattr("holter.trainers.ppo.time", types.SimpleNamespace(time=lambda: 110.0))
+    assert [row["eps"] for row in trained(trainer)] == [1, 3, 4]
 
 
 def test_a_reference_that_is_the_policy_has_no_kl_at_first(ppo, trained):

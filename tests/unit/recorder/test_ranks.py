@@ -15,7 +15,7 @@ import torch.distributed as dist  # noqa: E402
 import torch.multiprocessing as mp  # noqa: E402
 
 from holter.recorder.recorder import Recorder  # noqa: E402
-from holter.recorder.window import RecordError  # noqa: E402
+from holter.recorder.reductions import RecordError  # noqa: E402
 from tests.unit.recorder.test_recorder import Memory, batch, record_all  # noqa: E402
 
 COLLECTIVES = (

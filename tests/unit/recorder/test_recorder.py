@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from holter.recorder.recorder import Recorder  # noqa: E402
-from holter.recorder.window import RecordError  # noqa: E402
+from holter.recorder.reductions import RecordError  # noqa: E402
 from holter.store.manifest import Manifest  # noqa: E402
 
 NAN = math.nan
@@ -294,3 +294,59 @@ def test_completions_that_wait_survive_a_checkpoint():
     assert (rows[0]["reward"], rows[1]["ended"]) == (1.0, False)
     assert math.isnan(rows[1]["reward"])
     assert len(first.dump_samples(1)) == 2
+
+
+def test_what_is_reduced_together_is_what_each_would_be_alone():
+    values, mask = batch()
+    other = torch.arange(8.0)
+    calls = [
+        ("record_mean", "a", values, mask),
+        ("record_mean", "b", values > 0, mask),
+        ("record_std", "c", values.bfloat16(), mask),
+        ("record_max", "d", values, mask[:, :1]),
+        ("record_min", "e", torch.nan_to_num(values), None),
+        ("record_mean", "f", other, other > 3),
+        ("record_max", "g", other, None),
+        ("record_variance", "h", other[3], None),
+        ("record_sum", "i", torch.tensor(2**53 - 1), None),
+        ("record_mean", "j", other[5], None),
+    ]
+    together, alone = Recorder(), {}
+    for _ in range(2):
+        for method, key, *rest in calls:
+            getattr(together, method)(key, *rest)
+    for method, key, *rest in calls:
+        recorder = Recorder()
+        for _ in range(2):
+            getattr(recorder, method)(key, *rest)
+        alone |= recorder.dump(1)
+    row = together.dump(1)
+    assert {k: str(v) for k, v in row.items()} == {k: str(v) for k, v in alone.items()}
+    assert (row["f"], row["g"], row["h"], row["j"]) == (5.5, 7.0, 0.0, 5.0)
+    assert row["i"] == 2 * (2**53 - 1)
+
+
+def test_metrics_of_many_micro_batches_do_not_wait_for_the_row():
+    values, mask = batch()
+    recorder = Recorder()
+    for _ in range(5):
+        record_all(recorder, values, mask)
+        assert len(recorder._window._waiting) == 7
+
+
+def test_no_values_are_no_metric_and_no_error():
+    recorder = Recorder()
+    for method in ("record_mean", "record_min", "record_max", "record_std"):
+        getattr(recorder, method)(method, torch.ones(3)[torch.zeros(3, dtype=torch.bool)])
+    recorder.record_mean("x", torch.ones(1))
+    assert recorder.dump(1) == {"x": 1.0}
+
+
+@pytest.mark.parametrize("which", ["values", "mask"])
+def test_what_is_changed_after_it_was_recorded_is_no_silent_wrong_number(which):
+    values, mask = batch()
+    recorder = Recorder()
+    recorder.record_mean("kl", values, mask)
+    {"values": values, "mask": mask}[which].zero_()
+    with pytest.raises(RecordError, match=r"'kl' was changed in place .* record a clone"):
+        recorder.dump(1)
