@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.rule import Rule
 
-from holter.findings.diagnosis import diagnose
+import holter
 from holter.findings.finding import Severity
 from holter.reports.terminal import print_diagnoses
-from holter.runs.load import load
+from holter.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,8 +72,8 @@ def trained(out: Path, breaks_after: int | None, console: Console) -> Diagnosis:
     console.print(
         f"[dim]{STEPS} steps in {time.perf_counter() - began:.0f} s, recorded in {trainer.report.folder}[/dim]"
     )
-    found = diagnose(load([str(trainer.report.folder)]).runs[0])
-    print_diagnoses(console, [found], [], verbose=False)
+    (found,) = holter.check(trainer.report.folder).diagnoses
+    print_diagnoses(console, [found], verbose=False)
     for what, key in (("reward", "eval/reward"), ("quality, which pays nothing", "eval/rewards/quality/mean")):
         values = found.run[key].finite().values
         console.print(
@@ -109,15 +109,16 @@ def main() -> None:
     console = Console(highlight=False)
     console.print(Rule("[bold]1. A table, pasted[/bold]  examples/hands_on.md"))
     console.print(Markdown(TABLE))
-    loaded = load([str(HERE / "hands_on.md")])
-    print_diagnoses(console, [diagnose(run) for run in loaded.runs], loaded.refused, verbose=False)
+    table = holter.check(HERE / "hands_on.md", settings=Settings())
+    print_diagnoses(console, table.diagnoses, verbose=False)
     console.print(Markdown(AFTER_TABLE))
     try:
         import torch
         import transformers
     except ImportError as error:
         console.print(
-            f"\nThe rest trains a model and needs {error.name}: pip install 'holter[train]', or run make demo"
+            f"\nThe rest trains a model and needs {error.name}: pip install 'holter[train]', or run make demo",
+            markup=False,
         )
         return
     # Tensors this small are slower on several threads.

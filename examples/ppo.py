@@ -80,12 +80,11 @@ def main() -> None:
         trainer = train(out, hack=options.hack, steps=options.steps, seed=options.seed)
         from rich.console import Console
 
-        from holter.findings.diagnosis import diagnose
+        import holter
         from holter.reports.terminal import print_diagnoses
-        from holter.runs.load import load
 
-        loaded = load([str(trainer.report.folder)])
-        print_diagnoses(Console(), [diagnose(run) for run in loaded.runs], loaded.refused, verbose=False)
+        checked = holter.check(trainer.report.folder)
+        print_diagnoses(Console(), checked.diagnoses, verbose=False)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from holter.callback import HolterCallback as HolterCallback
+    from holter.findings.diagnosis.logs import check as check
     from holter.session import alert as alert
     from holter.session import define_metric as define_metric
     from holter.session import finish as finish
@@ -21,38 +22,40 @@ if TYPE_CHECKING:
     from holter.trainers.ppo import PPOTrainer as PPOTrainer
     from holter.trainers.ppo_config import PPOConfig as PPOConfig
 
-_TRAINERS = {
+_SESSION = ("alert", "config", "define_metric", "finish", "init", "log", "log_samples", "run", "summary")
+
+_WHERE = {
     "GRPOConfig": "holter.trainers.grpo_config",
     "GRPOTrainer": "holter.trainers.grpo",
     "HolterCallback": "holter.callback",
     "PPOConfig": "holter.trainers.ppo_config",
     "PPOTrainer": "holter.trainers.ppo",
+    "check": "holter.findings.diagnosis.logs",
+    **dict.fromkeys(_SESSION, "holter.session"),
 }
-"""Names that need the training extra, and where they are: importing Holter to read a log imports no torch."""
-
-_SESSION = ("alert", "config", "define_metric", "finish", "init", "log", "log_samples", "run", "summary")
-"""Names of a recording, imported when they are first used: reading a log needs none of them."""
+"""Names and where they are; imported when they are first used, so that whoever reads a log waits for no torch."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
-    """Import what trains models or records them when it is asked for.
+    """Import what is asked for.
 
     Raises:
-        ImportError: When the training extra is not installed.
+        ImportError: When it needs the training extra, which is not installed.
     """
     import importlib
 
-    if name in _SESSION:
-        return getattr(importlib.import_module("holter.session"), name)
-    if name not in _TRAINERS:
+    if name not in _WHERE:
         raise AttributeError(f"module 'holter' has no attribute {name!r}")
     try:
-        return getattr(importlib.import_module(_TRAINERS[name]), name)
+        return getattr(importlib.import_module(_WHERE[name]), name)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("holter"):
             raise
-        raise ImportError(f"holter.{name} needs {error.name}: pip install 'holter[train]'") from error
+        from holter.language import said
+
+        needs = said("holter.{name} needs {package}: pip install 'holter[train]'", name=name, package=error.name)
+        raise ImportError(needs) from error
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_TRAINERS, *_SESSION])
+    return sorted([*globals(), *_WHERE])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import sys
@@ -14,6 +15,7 @@ from holter import session
 from holter.alerts import terminal
 from holter.monitor.ending import Ending
 from holter.sinks.naming import as_transformers
+from holter.store.layout import free_folder, numbered_folders
 from holter.store.manifest import settings as plain_settings
 
 if TYPE_CHECKING:
@@ -264,9 +266,8 @@ def _trainer_of(callback: TrainerCallback) -> Trainer | None:
 def _folder(output: Path, *, resumes: bool) -> Path:
     """The run folder inside the Trainer's output: the newest where the run is resumed, else the next free one."""
     first = output / "holter"
-    found = [first, *(output / f"holter-{n}" for n in range(2, 10_000))]
-    free = next(i for i, folder in enumerate(found) if not folder.exists())
-    return found[max(free - 1, 0)] if resumes else found[free]
+    taken = list(itertools.takewhile(Path.exists, numbered_folders(first))) if resumes else []
+    return taken[-1] if taken else free_folder(first)
 
 
 def _algorithm(trainer: Trainer | None) -> str:

@@ -6,15 +6,17 @@ The walk imports only Holter's own modules, none of which imports an optional de
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import pkgutil
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, TypeVar
 
-from holter.errors import DeclarationError
+from holter.errors import DeclarationError, UnknownNameError
+from holter.language import listed, phrase, reason, said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
 T = TypeVar("T")
@@ -38,11 +40,16 @@ def plugins(group: str) -> Iterator[object]:
         try:
             loaded = point.load()
         except Exception as error:
-            owner = point.dist.name if point.dist else "an unknown package"
-            raise DeclarationError(
-                f"entry point {point.name!r} of group holter.{group} (offered by {owner}) cannot be loaded: {error}. "
-                f"Mend or uninstall {owner}."
-            ) from error
+            # Importing a foreign package may raise anything.
+            owner = point.dist.name if point.dist else said("an unknown package")
+            why = said(
+                "entry point {name!r} of group holter.{group} (offered by {owner}) cannot be loaded: {error}.",
+                name=point.name,
+                group=group,
+                owner=owner,
+                error=reason(error),
+            )
+            raise DeclarationError(why, said("Mend or uninstall {owner}.", owner=owner)) from error
         if hasattr(loaded, "__path__"):
             for module in modules(loaded):
                 yield from vars(module).values()
@@ -50,6 +57,26 @@ def plugins(group: str) -> Iterator[object]:
             yield from vars(loaded).values()
         else:
             yield loaded
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], *, listing: str | None = "") -> UnknownNameError:
+    """That no member of a kind has this name: what was asked, the nearest known names, and what there is.
+
+    Args:
+        kind: What was asked for: ``detector``.
+        name: Its name, as it was given.
+        known: The names there are.
+        listing: The command that lists them; ``holter list`` with the kind by default, None where no command does.
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    hint = [said("Did you mean {names}?", names=listed(near))] if near else []
+    unknown = said("Unknown {kind} {name!r}.", kind=phrase(kind), name=name)
+    if listing is None:
+        return UnknownNameError(unknown, *hint, said("There are {names}.", names=listed(names)))
+    return UnknownNameError(
+        unknown, *hint, said("`{command}` shows them all.", command=listing or f"holter list {kind}s")
+    )
 
 
 def members(
@@ -73,5 +100,8 @@ def members(
             continue
         name = name_of(value)
         if found.setdefault(name, value) is not value:
-            raise DeclarationError(f"{group}: {name!r} is declared twice: {found[name]!r} and {value!r}")
+            why = said(
+                "{name!r} is declared twice: {first!r} and {second!r}", name=name, first=found[name], second=value
+            )
+            raise DeclarationError(f"{group}:", why)
     return dict(sorted(found.items()))

@@ -19,7 +19,8 @@ quiet-rows = 5
 z = 8.0
 ```
 
-A ``holter.toml`` in a run's own folder adds to these for that run: its word stands where both speak of one rule.
+A ``holter.toml`` in a run's own folder adds its ``[ignore]``, ``[severity]``, ``[detectors]`` and ``eval-size`` to these for
+that run: its word stands where both speak of one rule. What is selected, alerted and failed on is the project's to say.
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from holter.errors import SettingsError
+from holter.language import listed, reason, said
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
 LEVELS = ("info", "warning", "critical")
-FAIL_ON = ("info", "warning", "critical", "never")
+FAIL_ON = (*LEVELS, "never")
 FILE = "holter.toml"
 
 
@@ -121,14 +123,14 @@ def settings_of_run(settings: Settings, log: Path) -> Settings:
     own = (log if log.is_dir() else log.parent) / FILE
     if not own.is_file() or str(own) == settings.source:
         return settings
-    said = read_settings(own)
-    both = {name: {**settings.limits.get(name, {}), **limits} for name, limits in said.limits.items()}
+    added = read_settings(own)
+    both = {name: {**settings.limits.get(name, {}), **limits} for name, limits in added.limits.items()}
     return replace(
         settings,
-        ignore={**settings.ignore, **said.ignore},
+        ignore={**settings.ignore, **added.ignore},
         limits={**settings.limits, **both},
-        severity={**settings.severity, **said.severity},
-        eval_size=said.eval_size or settings.eval_size,
+        severity={**settings.severity, **added.severity},
+        eval_size=added.eval_size or settings.eval_size,
         source=f"{settings.source} and {own}",
     )
 
@@ -139,95 +141,116 @@ def read_settings(path: Path) -> Settings:
     Raises:
         SettingsError: When the file cannot be read, is not TOML or says something that Holter does not know.
     """
-    said = _toml(path)
+    given = _toml(path)
     if path.name == "pyproject.toml":
-        said = said.get("tool", {}).get("holter", {})
-    return _parse(said, str(path))
+        given = given.get("tool", {}).get("holter", {})
+    return _parse(given, str(path))
 
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: cannot be read: {error}") from error
+        raise SettingsError(f"{path}:", said("cannot be read: {error}", error=reason(error))) from error
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path}: not valid TOML: {error}") from error
+        raise SettingsError(f"{path}:", said("not valid TOML: {error}", error=reason(error))) from error
 
 
-def _parse(said: Mapping[str, Any], source: str) -> Settings:
+def _parse(given: Mapping[str, Any], source: str) -> Settings:
     known = {"fail-on", "select", "ignore", "detectors", "eval-size", "alerts", "severity"}
-    for key in said:
+    for key in given:
         if key not in known:
-            raise SettingsError(f"{source}: unknown setting {key!r}; known are {', '.join(sorted(known))}.")
-    fail_on = said.get("fail-on", "critical")
+            why = said("unknown setting {name!r}; known are {names}.", name=key, names=listed(sorted(known)))
+            raise SettingsError(f"{source}:", why)
+    fail_on = given.get("fail-on", "critical")
     if fail_on not in FAIL_ON:
-        raise SettingsError(f"{source}: fail-on is {fail_on!r}; it can be {', '.join(FAIL_ON)}.")
-    select = said.get("select", [])
+        why = said("fail-on is {value!r}; it can be {names}.", value=fail_on, names=listed(FAIL_ON))
+        raise SettingsError(f"{source}:", why)
+    select = given.get("select", [])
     if not isinstance(select, list) or not all(isinstance(s, str) for s in select):
-        raise SettingsError(f"{source}: select must be a list of detector names or patterns, got {select!r}.")
-    ignore = said.get("ignore", {})
+        why = said("select must be a list of detector names or patterns, got {value!r}.", value=select)
+        raise SettingsError(f"{source}:", why)
+    ignore = given.get("ignore", {})
     if not isinstance(ignore, dict) or not all(isinstance(v, str) and v.strip() for v in ignore.values()):
         raise SettingsError(
-            f'{source}: [ignore] needs a reason for each detector: kl-spike = "why it is expected here".'
+            f"{source}:", '[ignore] needs a reason for each detector: kl-spike = "why it is expected here".'
         )
-    eval_size = said.get("eval-size")
+    eval_size = given.get("eval-size")
     if eval_size is not None and (not isinstance(eval_size, int) or isinstance(eval_size, bool) or eval_size < 1):
-        raise SettingsError(f"{source}: eval-size must be a whole number of items above 0, got {eval_size!r}.")
+        why = said("eval-size must be a whole number of items above 0, got {value!r}.", value=eval_size)
+        raise SettingsError(f"{source}:", why)
     return Settings(
-        fail_on,
-        tuple(select),
-        dict(ignore),
-        _limits(said.get("detectors", {}), source),
-        eval_size,
-        source,
-        _alerts(said.get("alerts", {}), source),
-        _severity(said.get("severity", {}), source),
+        fail_on=fail_on,
+        select=tuple(select),
+        ignore=dict(ignore),
+        limits=_limits(given.get("detectors", {}), source),
+        eval_size=eval_size,
+        source=source,
+        alerts=_alerts(given.get("alerts", {}), source),
+        severity=_severity(given.get("severity", {}), source),
     )
 
 
-def _severity(said: object, source: str) -> dict[str, Judgement]:
+def _severity(given: object, source: str) -> dict[str, Judgement]:
     example = 'kl-spike = { level = "info", reason = "why" }'
-    if not isinstance(said, dict):
-        raise SettingsError(f"{source}: [severity] must be a table, with lines such as {example}.")
+    if not isinstance(given, dict):
+        why = said("[severity] must be a table, with lines such as {example}.", example=example)
+        raise SettingsError(f"{source}:", why)
     out: dict[str, Judgement] = {}
-    for name, judged in said.items():
+    for name, judged in given.items():
         if not isinstance(judged, dict) or set(judged) != {"level", "reason"} or judged["level"] not in LEVELS:
-            raise SettingsError(
-                f"{source}: [severity] {name} needs a level ({', '.join(LEVELS)}) and a reason: {example}."
+            why = said(
+                "[severity] {name} needs a level ({levels}) and a reason: {example}.",
+                name=name,
+                levels=listed(LEVELS),
+                example=example,
             )
+            raise SettingsError(f"{source}:", why)
         if not isinstance(judged["reason"], str) or not judged["reason"].strip():
-            raise SettingsError(f"{source}: [severity] {name} needs a reason that is printed: {example}.")
+            why = said("[severity] {name} needs a reason that is printed: {example}.", name=name, example=example)
+            raise SettingsError(f"{source}:", why)
         out[name] = Judgement(judged["level"], judged["reason"].strip())
     return out
 
 
-def _alerts(said: object, source: str) -> AlertSettings:
-    if not isinstance(said, dict):
-        raise SettingsError(f"{source}: [alerts] must be a table.")
-    for key in said:
+def _alerts(given: object, source: str) -> AlertSettings:
+    if not isinstance(given, dict):
+        raise SettingsError(f"{source}:", "[alerts] must be a table.")
+    for key in given:
         if key not in ("floor", "cool-down", "quiet-rows"):
-            raise SettingsError(f"{source}: [alerts] has no setting {key!r}; it has floor, cool-down, quiet-rows.")
+            why = said("[alerts] has no setting {name!r}; it has floor, cool-down, quiet-rows.", name=key)
+            raise SettingsError(f"{source}:", why)
     usual = AlertSettings()
-    floor = said.get("floor", usual.floor)
-    if floor not in FAIL_ON[:3]:
-        raise SettingsError(f"{source}: [alerts] floor is {floor!r}; it can be {', '.join(FAIL_ON[:3])}.")
-    cool_down, quiet_rows = said.get("cool-down", usual.cool_down), said.get("quiet-rows", usual.quiet_rows)
+    floor = given.get("floor", usual.floor)
+    if floor not in LEVELS:
+        why = said("[alerts] floor is {value!r}; it can be {names}.", value=floor, names=listed(LEVELS))
+        raise SettingsError(f"{source}:", why)
+    cool_down, quiet_rows = given.get("cool-down", usual.cool_down), given.get("quiet-rows", usual.quiet_rows)
     if isinstance(cool_down, bool) or not isinstance(cool_down, int | float) or not 0 <= cool_down < float("inf"):
-        raise SettingsError(f"{source}: [alerts] cool-down must be a number of seconds, got {cool_down!r}.")
+        why = said("[alerts] cool-down must be a number of seconds, got {value!r}.", value=cool_down)
+        raise SettingsError(f"{source}:", why)
     if isinstance(quiet_rows, bool) or not isinstance(quiet_rows, int) or quiet_rows < 0:
-        raise SettingsError(f"{source}: [alerts] quiet-rows must be a number of rows, got {quiet_rows!r}.")
+        why = said("[alerts] quiet-rows must be a number of rows, got {value!r}.", value=quiet_rows)
+        raise SettingsError(f"{source}:", why)
     return AlertSettings(floor, float(cool_down), quiet_rows)
 
 
-def _limits(said: object, source: str) -> dict[str, dict[str, float]]:
-    if not isinstance(said, dict):
-        raise SettingsError(f"{source}: [detectors] must hold one table a detector: [detectors.kl-runaway].")
+def _limits(given: object, source: str) -> dict[str, dict[str, float]]:
+    if not isinstance(given, dict):
+        raise SettingsError(f"{source}:", "[detectors] must hold one table a detector: [detectors.kl-runaway].")
     out: dict[str, dict[str, float]] = {}
-    for detector, limits in said.items():
+    for detector, limits in given.items():
         if not isinstance(limits, dict):
-            raise SettingsError(f"{source}: [detectors.{detector}] must be a table of limits, got {limits!r}.")
+            why = said("[detectors.{name}] must be a table of limits, got {value!r}.", name=detector, value=limits)
+            raise SettingsError(f"{source}:", why)
         for name, value in limits.items():
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise SettingsError(f"{source}: [detectors.{detector}] {name} must be a number, got {value!r}.")
+                why = said(
+                    "[detectors.{detector}] {limit} must be a number, got {value!r}.",
+                    detector=detector,
+                    limit=name,
+                    value=value,
+                )
+                raise SettingsError(f"{source}:", why)
         out[detector] = {name: float(value) for name, value in limits.items()}
     return out

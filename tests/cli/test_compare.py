@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from holter.cli import holter
+from holter.errors import HolterError
 from holter.reports import comparison_json
 
 SCHEMA = Path(comparison_json.__file__).with_name("compare.schema.json")
@@ -128,3 +129,10 @@ def test_it_speaks_the_language_that_is_asked_for(sweep, form):
     assert "good 对照 bad" in result.output.replace("`", "")
     assert "against" not in result.output
     assert "reward" in result.output
+
+
+def test_a_run_that_was_named_and_not_read_is_said_and_no_success(sweep):
+    missing = sweep / "misspelt"
+    assert invoke(*sorted(sweep.glob("good-*")), missing).exit_code == 2
+    with pytest.raises(HolterError, match=r"only one run.*Not read: .*misspelt: there is no such file"):
+        invoke(sweep / "good-s0", missing)

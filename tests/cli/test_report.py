@@ -82,5 +82,14 @@ def test_what_cannot_be_read_is_named_on_standard_error(tmp_path):
     broken = tmp_path / "broken.jsonl"
     broken.write_bytes(b"\x00\x01\x02")
     done = report(str(HANDS_ON), str(broken), "-o", str(tmp_path / "r.html"))
-    assert done.returncode == 0
+    assert done.returncode == 2
     assert "broken.jsonl" in done.stderr
+
+
+def test_a_name_that_means_no_format_is_refused_unless_the_format_is_said(tmp_path):
+    out = tmp_path / "run.pdf"
+    done = report(str(HANDS_ON), "-o", str(out))
+    assert done.returncode == 2
+    assert "run.pdf: the name does not say in which format" in done.stderr
+    assert not out.exists()
+    assert report(str(HANDS_ON), "-o", str(out), "--format", "markdown").returncode == 0

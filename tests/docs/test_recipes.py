@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-FILE = re.compile(r"^`(?P<path>src/[^`]+)`:\n\n(?P<fence>`{3,})\w+\n(?P<text>.*?)^(?P=fence)\n", re.M | re.S)
+FILE = re.compile(r"^`(?P<path>(?:src|tests)/[^`]+)`:\n\n(?P<fence>`{3,})\w+\n(?P<text>.*?)^(?P=fence)\n", re.M | re.S)
 COMMANDS = re.compile(r"```sh\n(?P<lines>.*?)```", re.S)
 
 
@@ -23,7 +23,7 @@ def recipes() -> list[tuple[str, str]]:
 
 
 def test_there_is_a_recipe_for_everything_that_can_be_added():
-    assert {title for title, _ in recipes()} == {"a detector", "a signal", "a dialect", "a reader"}
+    assert {title for title, _ in recipes()} == {"a detector", "a signal", "a dialect", "a console grammar", "a reader"}
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from holter.alerts import Alert, Audience, to_trackio, to_wandb
+from holter.alerts import Alert, Audience, Notice, to_trackio, to_wandb
 from holter.alerts import audience as audiences
 from holter.alerts.command import Command
 from holter.alerts.services import FILE, URLS, services
@@ -266,6 +266,18 @@ def test_a_run_that_somebody_else_began_hears_of_alerts(monkeypatch):
     tracker.run = None
     with pytest.raises(RuntimeError, match=r"wandb.init\(\) was not called"):
         to_wandb(ALERT)
+
+
+def test_an_alert_of_the_loop_itself_keeps_its_title_text_and_level(begin, monkeypatch):
+    sent = []
+    tracker = types.SimpleNamespace(run=types.SimpleNamespace(alert=lambda **k: sent.append(k)))
+    monkeypatch.setitem(sys.modules, "wandb", tracker)
+    run = begin(tell=[to_wandb])
+    run.alert("judge", "timed out 40 times", level="WARNING")
+    run.finish()
+    to_wandb(Notice(title="t" * 100, level="ERROR"))
+    assert sent[0] == {"title": "judge", "text": "timed out 40 times", "level": "WARN"}
+    assert sent[1] == {"title": "t" * 63, "text": "t" * 100, "level": "ERROR"}
 
 
 def test_the_run_that_trackio_knows_by_context_hears_of_alerts():

@@ -6,13 +6,11 @@ import logging
 import math
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from holter.sinks.isolated import QUEUE
 from holter.sinks.registry import all_trackers
 from holter.store import line_file
 from holter.store.line_file import LineFile
+from tests.full_disk import disk_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -129,19 +128,6 @@ def test_a_signal_that_comes_while_a_row_is_written_may_log_and_finish(begin, mo
     assert came == [1]
     assert [(r["step"], r["kl"]) for r in lines(run.path / "metrics-0.jsonl")] == [(1, 0.1), (2, 0.2)]
     assert [s["kind"] for s in lines(run.path / "findings.jsonl")] == ["alert", "finished"]
-
-
-@contextmanager
-def disk_of(size):
-    """A disk that takes files up to `size` bytes: the kernel writes what fits and refuses the rest, as a full disk does."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 @pytest.fixture

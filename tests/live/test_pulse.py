@@ -44,7 +44,7 @@ def test_a_log_without_a_clock_shows_its_pace_while_it_is_followed(log):
     at(log, 1060)
     (after,) = watching.look(1090.0).runs
     assert (after.pulse.age, after.pulse.gap) == (30.0, 30.0)
-    assert str(after.pulse) == "2 rows a minute · last row 30 s ago"
+    assert after.pulse.says == "2 rows a minute · last row 30 s ago"
 
 
 def test_a_run_that_stops_logging_is_a_finding_and_rows_resolve_it(log):

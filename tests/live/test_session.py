@@ -147,7 +147,7 @@ def test_an_own_alert_is_written_and_told_and_waits_before_it_is_told_again(begi
     for _ in range(2):
         run.alert("disk", "almost full", level="ERROR", wait_duration=1000)
     run.finish()
-    assert heard == ["error: disk: almost full"]
+    assert [str(each) for each in heard] == ["error: disk: almost full"]
     said = lines(run.path / "findings.jsonl")
     assert [(s["kind"], s.get("title")) for s in said] == [("alert", "disk"), ("finished", None)]
 

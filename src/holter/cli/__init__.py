@@ -6,7 +6,6 @@ answers at once.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import pkgutil
 import sys
@@ -17,7 +16,7 @@ import click
 from holter import __version__
 from holter.cli._speaking import Group, all_speaking, asked_for
 from holter.errors import HolterError
-from holter.language import UnknownLanguageError, choose, reason, speak, told
+from holter.language import choose, reason, speaking, told
 
 UNREADABLE = 2
 """Exit code when a log could not be read or the command was used wrongly."""
@@ -64,7 +63,14 @@ def main() -> None:
     try:
         holter()
     except HolterError as error:
-        with contextlib.suppress(UnknownLanguageError):
-            speak(choose(asked_for(sys.argv[1:])))
-        click.echo(f"holter: {told(reason(error))}", err=True)
+        click.echo(f"holter: {_told(error)}", err=True)
         sys.exit(UNREADABLE)
+
+
+def _told(error: HolterError) -> str:
+    """What an error says in the language asked for; in English where that one is not known, or was not compiled."""
+    try:
+        with speaking(choose(asked_for(sys.argv[1:]))):
+            return told(reason(error))
+    except HolterError:
+        return str(error)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import difflib
 import gettext
 import inspect
 import os
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holter.language import FOLDER, LANGUAGES, SOURCE, speaking, spoken, told
+from holter.language import FOLDER, LANGUAGES, SOURCE, listed, said, sentences, speaking, spoken, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -140,6 +141,19 @@ class Group(Command, click.Group):
     """A group of such commands."""
 
     command_class = Command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names.
+
+        Raises:
+            click.UsageError: When there is none, with those that are called nearly so.
+        """
+        near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=3)
+        if not near or near[0] == args[0]:
+            return super().resolve_command(ctx, args)
+        unknown = said("There is no command {name}.", name=args[0])
+        meant = said("Did you mean {names}?", names=listed(near))
+        raise click.UsageError(told(sentences([unknown, meant])), ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options, then the commands."""

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli import _options as options
+from holter.cli._not_read import code_of, tell_not_read
 from holter.cli._speaking import Command
 from holter.language import text
-from holter.settings import FAIL_ON, Settings, find_settings, read_settings
+from holter.settings import FAIL_ON, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from holter.findings.diagnosis import Diagnosis
     from holter.readers.base import Skipped
 
 FOUND = 1
 """Exit code when a finding is at or above ``--fail-on``."""
-NOT_READ = 2
-"""Exit code when nothing is, and a log that was named could not be read: what was not looked at is not healthy."""
 
 
 @click.command(
@@ -29,25 +29,15 @@ NOT_READ = 2
     epilog="Exit codes: 0 nothing at or above --fail-on, 1 something, 2 a log could not be read or the command was used wrongly.",
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="For people, or for scripts and agents.",
-)
+@options.form
 @click.option(
     "--fail-on", type=click.Choice(FAIL_ON), help="Least severity that makes the exit code 1.  [default: critical]"
 )
-@click.option("--select", multiple=True, metavar="NAME", help="Run only these detectors; patterns like 'kl-*' work.")
-@click.option("--ignore", multiple=True, metavar="NAME=REASON", help="Leave a detector out; the reason is printed.")
-@click.option(
-    "--dialect", "speaks", metavar="NAME", help="Which framework wrote the log, where it cannot tell by itself."
-)
-@click.option(
-    "--eval-size", type=click.IntRange(min=1), help="Items in the held-out evaluation; its standard error follows."
-)
-@click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
+@options.select
+@options.ignore
+@options.dialect
+@options.eval_size
+@options.config
 @click.option(
     "--verbose", "-v", is_flag=True, help="Also the evidence, and why each unchecked detector could not look."
 )
@@ -70,7 +60,8 @@ def command(
     settings = chosen_settings(config, fail_on, select, ignore, eval_size)
     diagnoses, refused = diagnosed(logs, settings, speaks)
     _print(diagnoses, refused, form, verbose=verbose)
-    raise SystemExit(_exit_code(diagnoses, settings.fail_on) or (NOT_READ if lacks_any(logs, refused) else 0))
+    tell_not_read(refused, every=verbose)
+    raise SystemExit(_exit_code(diagnoses, settings.fail_on) or code_of(logs, refused))
 
 
 def diagnosed(
@@ -91,7 +82,7 @@ def chosen_settings(
     eval_size: int | None,
 ) -> Settings:
     """The settings file's word, unless the command line says otherwise."""
-    settings = read_settings(config) if config else find_settings(Path.cwd())
+    settings = options.settings_from(config)
     ignored = dict(settings.ignore)
     for each in ignore:
         name, _, reason = each.partition("=")
@@ -120,7 +111,7 @@ def _print(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped], form: str
 
     from holter.reports.terminal import print_diagnoses
 
-    print_diagnoses(Console(highlight=False, soft_wrap=False), diagnoses, refused, verbose=verbose)
+    print_diagnoses(Console(highlight=False, soft_wrap=False), diagnoses, verbose=verbose)
 
 
 def _exit_code(diagnoses: Sequence[Diagnosis], fail_on: str) -> int:
@@ -130,8 +121,3 @@ def _exit_code(diagnoses: Sequence[Diagnosis], fail_on: str) -> int:
         return 0
     least = Severity[fail_on.upper()]
     return FOUND if any(f.severity >= least for d in diagnoses for f in d.findings) else 0
-
-
-def lacks_any(logs: Sequence[str], refused: Sequence[Skipped]) -> bool:
-    """Whether one of the logs that were asked for is among those not read; other files of a folder may be anything."""
-    return not {each.file for each in refused}.isdisjoint(logs)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli import _options as options
+from holter.cli._not_read import code_of, tell_not_read
 from holter.cli._speaking import Command
-from holter.cli.check import NOT_READ, lacks_any
 from holter.errors import HolterError
 from holter.language import said, text
 from holter.reports.output import STANDARD, write
 from holter.reports.words import not_read
-from holter.settings import find_settings, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,13 +42,7 @@ FOUND = 1
     metavar="LOG",
     help="Runs that the others are held against; may be given several times. Without it: the first setting.",
 )
-@click.option(
-    "--axis",
-    type=click.Choice(["step", "episodes", "tokens"]),
-    default="step",
-    show_default=True,
-    help="What the runs are aligned on.",
-)
+@options.axis
 @click.option(
     "--group-by",
     "by",
@@ -71,8 +65,8 @@ FOUND = 1
     show_default=True,
     help="Share of the baseline's level by which an outcome may be worse.",
 )
-@click.option("--dialect", "speaks", metavar="NAME", help="Which framework wrote the logs, where they cannot tell.")
-@click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
+@options.dialect
+@options.config
 @click.option(
     "-o",
     "--output",
@@ -115,7 +109,7 @@ def command(
     if not runs:
         raise click.UsageError(text("give the runs to compare, or a folder that holds several"))
     form = form or (FORMATS.get(Path(output).suffix.lower()) if output else None) or "text"
-    settings = read_settings(config) if config else find_settings(Path.cwd())
+    settings = options.settings_from(config)
     loaded = load(runs, speaks=speaks)
     held = load(baseline, speaks=speaks) if baseline else None
     if held is None and len(loaded.runs) < 2:
@@ -134,20 +128,21 @@ def command(
     )
     refused = [*(held.refused if held else ()), *loaded.refused]
     if form == "text" and output in (None, STANDARD):
-        _print(comparison, refused, verbose=verbose)
+        _print(comparison, verbose=verbose)
     else:
         write(_made(form, comparison, refused, verbose=verbose), output or (PAGE if form == "html" else STANDARD))
+    tell_not_read(refused, every=verbose)
     if fail_on == "regression" and comparison.regressions:
         raise SystemExit(FOUND)
-    raise SystemExit(NOT_READ if lacks_any((*runs, *baseline), refused) else 0)
+    raise SystemExit(code_of((*runs, *baseline), refused))
 
 
-def _print(comparison: Comparison, refused: Sequence[Skipped], *, verbose: bool) -> None:
+def _print(comparison: Comparison, *, verbose: bool) -> None:
     from rich.console import Console
 
     from holter.reports.comparison import print_comparison
 
-    print_comparison(Console(highlight=False), comparison, refused, verbose=verbose)
+    print_comparison(Console(highlight=False), comparison, verbose=verbose)
 
 
 def _made(form: str, comparison: Comparison, refused: Sequence[Skipped], *, verbose: bool) -> str:
@@ -171,5 +166,5 @@ def _made(form: str, comparison: Comparison, refused: Sequence[Skipped], *, verb
     from holter.reports.comparison import print_comparison
 
     with io.StringIO() as file:
-        print_comparison(Console(file=file, highlight=False, width=120), comparison, refused, verbose=verbose)
+        print_comparison(Console(file=file, highlight=False, width=120), comparison, verbose=verbose)
         return file.getvalue()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli._not_read import tell_not_read
 from holter.cli._speaking import Command
 from holter.language import reason, said, text, told
 
@@ -31,7 +32,6 @@ def command(log: str, dest: Path, form: str | None) -> None:
     """
     from holter.export.base import ExportError
     from holter.export.registry import exporter_for
-    from holter.reports.words import not_read
     from holter.runs.load import raw_logs
 
     exporter = exporter_for(dest, form)
@@ -56,8 +56,7 @@ def command(log: str, dest: Path, form: str | None) -> None:
         click.echo(counted.format(file=written.path, rows=each.rows, values=values, names=len(each.columns)))
         for lost in written.lost:
             click.echo(text("not carried: {what}").format(what=told(lost)), err=True)
-        for skipped in each.skipped:
-            click.echo(text("not read: {what}").format(what=told(not_read(skipped))), err=True)
+        tell_not_read(each.skipped)
 
 
 def _steps(log: RawLog) -> NDArray[np.float64]:

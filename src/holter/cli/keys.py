@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holter.cli import _options as options
+from holter.cli._not_read import code_of, tell_not_read
 from holter.cli._speaking import Command
 from holter.language import listed, said, text, told
 
@@ -24,19 +26,10 @@ _ESTIMATES = {"exact": said("full distribution"), "mc": said("surprisal"), "abs"
 
 @click.command(cls=Command)
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="For people, or for scripts and agents.",
-)
-@click.option(
-    "--dialect", "speaks", metavar="NAME", help="Which framework wrote the log, where it cannot tell by itself."
-)
+@options.form
+@options.dialect
 def command(logs: tuple[str, ...], form: str, speaks: str | None) -> None:
     """Show which signal each name of LOGs became, with its unit and conversion, and which names are not understood."""
-    from holter.reports.words import not_read
     from holter.runs.load import load
 
     loaded = load(logs, speaks=speaks)
@@ -49,11 +42,11 @@ def command(logs: tuple[str, ...], form: str, speaks: str | None) -> None:
             "refused": [str(r) for r in loaded.refused],
         }
         click.echo(orjson.dumps(answer, option=orjson.OPT_INDENT_2))
-        return
-    for run in loaded.runs:
-        _print(run)
-    for refused in loaded.refused:
-        click.echo(text("not read: {what}").format(what=told(not_read(refused))), err=True)
+    else:
+        for run in loaded.runs:
+            _print(run)
+    tell_not_read(loaded.refused)
+    raise SystemExit(code_of(logs, loaded.refused))
 
 
 def _rows(run: Run) -> Iterator[tuple[Series, str]]:

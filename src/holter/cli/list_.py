@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from holter.cli import _options as options
 from holter.cli._speaking import Command, Formatter
 from holter.language import text
 
@@ -30,13 +31,7 @@ def _kind(ctx: click.Context, param: click.Parameter, value: str) -> str:
 
 @click.command("list", cls=Command, epilog="`holter explain NAME` shows the page of any of them.")
 @click.argument("kind", callback=_kind, metavar="|".join(KINDS))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="For people, or for scripts and agents.",
-)
+@options.form
 def command(kind: str, form: str) -> None:
     """List all signals, detectors, readers or dialects, one line each."""
     from holter.reports.lookup import members

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli import _options as options
+from holter.cli._not_read import code_of, tell_not_read
 from holter.cli._speaking import Command
-from holter.cli.check import NOT_READ, chosen_settings, diagnosed, lacks_any
-from holter.language import text, told
+from holter.cli.check import chosen_settings, diagnosed
+from holter.errors import SettingsError
+from holter.language import listed, said
 from holter.reports.output import STANDARD, write
 
 if TYPE_CHECKING:
@@ -38,22 +41,12 @@ PAGE = "holter-report.html"
     type=click.Choice(list(dict.fromkeys(FORMATS.values()))),
     help="What to write.  [default: by the output's name, else html]",
 )
-@click.option("--select", multiple=True, metavar="NAME", help="Run only these detectors; patterns like 'kl-*' work.")
-@click.option("--ignore", multiple=True, metavar="NAME=REASON", help="Leave a detector out; the reason is printed.")
-@click.option(
-    "--dialect", "speaks", metavar="NAME", help="Which framework wrote the log, where it cannot tell by itself."
-)
-@click.option(
-    "--eval-size", type=click.IntRange(min=1), help="Items in the held-out evaluation; its standard error follows."
-)
-@click.option(
-    "--axis",
-    type=click.Choice(["step", "episodes", "tokens"]),
-    default="step",
-    show_default=True,
-    help="What several runs are laid along.",
-)
-@click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
+@options.select
+@options.ignore
+@options.dialect
+@options.eval_size
+@options.axis
+@options.config
 def command(
     logs: tuple[str, ...],
     output: str | None,
@@ -76,18 +69,33 @@ def command(
     holter report runs/a runs/b runs/c -o runs.html
     holter report runs/mine --format markdown
     """
-    from holter.reports.words import not_read
-
-    form = form or (FORMATS.get(Path(output).suffix.lower()) if output else None) or "html"
+    form = form or _format_of(output)
     if output is None:
         output = PAGE if form == "html" else STANDARD
     settings = chosen_settings(config, None, select, ignore, eval_size)
     diagnoses, refused = diagnosed(logs, settings, speaks)
     write(_made(form, diagnoses, refused, axis), output)
-    for each in refused:
-        click.echo(f"holter: {text('Not read: {what}').format(what=told(not_read(each)))}", err=True)
-    if lacks_any(logs, refused):
-        raise SystemExit(NOT_READ)
+    tell_not_read(refused)
+    raise SystemExit(code_of(logs, refused))
+
+
+def _format_of(output: str | None) -> str:
+    """The format that the output's name means.
+
+    Raises:
+        SettingsError: When it means none.
+    """
+    if output in (None, STANDARD):
+        return "html"
+    form = FORMATS.get(Path(str(output)).suffix.lower())
+    if form is None:
+        why = said(
+            "the name does not say in which format; end it in {suffixes}, or say one of {names}",
+            suffixes=listed(FORMATS),
+            names=listed(f"--format {name}" for name in dict.fromkeys(FORMATS.values())),
+        )
+        raise SettingsError(f"{output}:", why)
+    return form
 
 
 def _made(form: str, diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped], axis: str) -> str:
@@ -103,5 +111,5 @@ def _made(form: str, diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped],
 
     from holter.reports import json, sarif
 
-    said = json.check(diagnoses, refused) if form == "json" else sarif.log(diagnoses, refused)
-    return orjson.dumps(said, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    content = json.check(diagnoses, refused) if form == "json" else sarif.log(diagnoses, refused)
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()

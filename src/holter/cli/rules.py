@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holter.cli import _options as options
+from holter.cli._not_read import code_of, tell_not_read
 from holter.cli._speaking import Group
 from holter.language import listed, said, text, told
-from holter.settings import FAIL_ON, find_settings, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,12 +34,10 @@ def command() -> None:
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--healthy", is_flag=True, help="All LOGs are of healthy runs: whatever is told is told wrongly.")
-@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file to try.")
-@click.option("--select", multiple=True, metavar="NAME", help="Run only these detectors; patterns like 'kl-*' work.")
-@click.option("--floor", type=click.Choice(FAIL_ON[:3]), help="Least severity that is told.  [default: warning]")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people, or for scripts."
-)
+@options.config
+@options.select
+@options.floor
+@options.form
 def test(
     logs: tuple[str, ...],
     healthy: bool,  # noqa: FBT001 - click passes flags by name
@@ -50,10 +49,9 @@ def test(
     """Replay LOGs: when would I have been told of what, and how often wrongly?"""
     from holter.monitor.replay import replay, tally
     from holter.monitor.truth import HEALTHY, truth_beside
-    from holter.reports.words import not_read
     from holter.runs.load import load
 
-    settings = read_settings(config) if config else find_settings(Path.cwd())
+    settings = options.settings_from(config)
     settings = replace(
         settings,
         select=select or settings.select,
@@ -68,10 +66,10 @@ def test(
         said = _json(replays, total, settings.source)
         said["refused"] = [{"file": r.file, "line": r.line, "why": r.why} for r in loaded.refused]
         click.echo(orjson.dumps(said, option=orjson.OPT_INDENT_2))
-        return
-    _print(replays, total, settings.source)
-    for refused in loaded.refused:
-        click.echo(text("not read: {what}").format(what=told(not_read(refused))), err=True)
+    else:
+        _print(replays, total, settings.source)
+    tell_not_read(loaded.refused)
+    raise SystemExit(code_of(logs, loaded.refused))
 
 
 def _print(replays: Sequence[Replayed], total: Tally, source: str) -> None:

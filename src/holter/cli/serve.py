@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli import _options as options
 from holter.cli._speaking import Command
 from holter.errors import HolterError
 from holter.language import said, text
-from holter.settings import find_settings, read_settings
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -49,7 +49,7 @@ TOKEN_VARIABLE = "HOLTER_TOKEN"
     is_flag=True,
     help=f"Ask for a token on this machine too. It is taken from {TOKEN_VARIABLE}, or made and printed.",
 )
-@click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
+@options.config
 def command(
     folder: Path,
     host: str,
@@ -67,17 +67,12 @@ def command(
 
         from holter.dashboard.server import application
     except ModuleNotFoundError as error:
-        raise HolterError(
-            said(
-                "the dashboard needs {package}, which is not installed: pip install 'holter[dashboard]'",
-                package=error.name,
-            )
-        ) from error
+        raise HolterError(said("the dashboard needs its extra: pip install 'holter[dashboard]'")) from error
     from holter.dashboard.assets import assets
     from holter.dashboard.fleet import Fleet
     from holter.dashboard.safety import LOCAL_NAMES, PARAMETER, is_local
 
-    settings = read_settings(config) if config else find_settings(Path.cwd())
+    settings = options.settings_from(config)
     secret = None if is_local(host) and not token else os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
     files = assets()
     bound = _bind(host, port)

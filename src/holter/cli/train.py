@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from holter.cli._speaking import Command, Group
+from holter.errors import HolterError
 from holter.language import reason, said, text, told
 
 ALGORITHMS = {
@@ -23,7 +24,7 @@ def _from_holter(name: str) -> Any:  # noqa: ANN401
     try:
         return getattr(holter, name)
     except ImportError as error:
-        raise click.ClickException(told(reason(error))) from error
+        raise HolterError(reason(error)) from error
 
 
 class _Training(Command):

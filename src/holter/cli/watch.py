@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holter.cli import _options as options
 from holter.cli._speaking import Command
 from holter.language import said, text, told
-from holter.settings import FAIL_ON, find_settings, read_settings
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,11 +46,9 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Also send alerts to the services whose addresses this file holds, one a line, as apprise writes them.",
 )
-@click.option("--floor", type=click.Choice(FAIL_ON[:3]), help="Least severity that is told.  [default: warning]")
-@click.option(
-    "--dialect", "speaks", metavar="NAME", help="Which framework writes the log, where it cannot tell by itself."
-)
-@click.option("--config", "config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings file.")
+@options.floor
+@options.dialect
+@options.config
 def command(
     logs: tuple[str, ...],
     every: float,
@@ -71,16 +69,15 @@ def command(
 
     if "-" in logs:
         raise click.UsageError(text("standard input cannot be read twice: save it to a file and watch that"))
-    settings = _strict(read_settings(config) if config else find_settings(Path.cwd()), floor)
+    settings = _strict(options.settings_from(config), floor)
     watch = Watch(logs, settings=settings, speaks=speaks)
     console = Console(highlight=False)
-    if once:
-        _print(console, watch.look(time.time()))
-        return
     notes: list[str] = []
     audience = _audience(program, notify, notes)
     try:
-        if _takes_over(console):
+        if once:
+            _print(console, watch.look(time.time()))
+        elif _takes_over(console):
             _follow_on_screen(watch, every, audience, notes)
         else:
             _follow_in_lines(watch, every, audience, notes)

@@ -36,7 +36,7 @@ class ParquetTable:
             from pyarrow import parquet
         except ImportError:
             raise ExportError(
-                f"{path}:", "Parquet needs a package that is not installed: `pip install pyarrow`"
+                f"{path}:", "Parquet needs a package that is not installed: `pip install 'holter[parquet]'`"
             ) from None
         columns = {}
         nulls = 0

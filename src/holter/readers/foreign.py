@@ -19,7 +19,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"\x28\xb5\x2f\xfd",
         "zstd data, which needs a package that is not installed",
-        "Install it: `pip install zstandard`; or unpack it: `zstd -d FILE`.",
+        "Install it: `pip install 'holter[zstd]'`; or unpack it: `zstd -d FILE`.",
     ),
     (b"BZh", "bzip2 data", "Unpack it first: `bunzip2 FILE`."),
     (b"\xfd7zXZ", "xz data", "Unpack it first: `unxz FILE`."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from holter.readers.encoding import TOLD_BY, Decoder, encoding_of
 from holter.readers.json_text import loads
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
     from typing import BinaryIO
 
@@ -21,7 +21,6 @@ LARGEST = 1 << 30
 _BLOCK = 1 << 17
 _WIDEST = 1 << 10
 """Bytes within which the name of a list, and the beginning of its first element, stand."""
-_ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _DEEPER = np.zeros(256, np.int8)
 _DEEPER[[ord("{"), ord("[")]] = 1
 _DEEPER[[ord("}"), ord("]")]] = -1
@@ -142,7 +141,9 @@ def blocks(document: Document) -> Iterator[Block]:
 
 def _ends(held: bytes) -> tuple[list[int], int]:
     """Where the elements end that are whole, and where the list itself is closed; -1 where it is not yet."""
-    content = np.frombuffer(_ESCAPED.sub(b"  ", held) if b"\\" in held else held, np.uint8)
+    # Backslashes come in pairs from the left; only one that is left over escapes the quote behind it.
+    shown = held.replace(b"\\\\", b"  ").replace(b'\\"', b"  ") if b"\\" in held else held
+    content = np.frombuffer(shown, np.uint8)
     at = np.flatnonzero(_STRUCTURE[content])
     signs = content[at]
     deeper = np.where(np.cumsum(signs == ord('"')) % 2, 0, _DEEPER[signs])

@@ -118,6 +118,8 @@ def _records(source: Source, document: Document) -> list[RawLog] | None:
             assert isinstance(record, dict), "looked at above"
             records.add(record, number)
         rows += len(found)
+    if not document.held.startswith(b"]") and before.strip() == b"[" and rows:
+        return [_torn(source, records, (TORN,) if document.held.strip(b", \t\r\n") else ())]
     if not document.hold_all(LONGEST):
         return None
     try:
@@ -129,6 +131,18 @@ def _records(source: Source, document: Document) -> list[RawLog] | None:
     if isinstance(rest, dict):
         records.config.update(_config(rest))
     return [records.log(source.name, JSON_DOCUMENT.name, lines=False)]
+
+
+def _torn(source: Source, records: Records, notes: tuple[str, ...]) -> RawLog:
+    """The log of the whole records of a list that has no end.
+
+    Raises:
+        OtherFormatError: When they are no log of a training run.
+    """
+    try:
+        return records.log(source.name, JSON_DOCUMENT.name, lines=False, notes=notes)
+    except NotALogError as error:
+        raise OtherFormatError(*error.args) from None
 
 
 def _members(source: Source, document: Document) -> list[RawLog] | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from holter.readers.plausibility import is_axis
 from holter.readers.rows import CONFIG, DEEPEST
 
 if TYPE_CHECKING:
@@ -121,7 +122,8 @@ def _found(value: object, place: str, depth: int) -> Iterator[tuple[str, Rows]]:
         return
     columns = _by_column(value)
     for number, records in enumerate(columns):
-        yield (f"{place} columns of {len(records)}".lstrip() if number else place), records
+        if not _are_pairs(records):
+            yield (f"{place} columns of {len(records)}".lstrip() if number else place), records
     if columns:
         return
     for key, inner in value.items():
@@ -203,6 +205,11 @@ def _by_column(value: Mapping[str, object]) -> list[Rows]:
     if not widest or len(widest[0][1]) < _FEWEST:
         return []
     return [_Columns(same, length) for length, same in widest]
+
+
+def _are_pairs(columns: Rows) -> bool:
+    """Whether columns without a step are two long: as often a share and its whole, or the ends of an interval."""
+    return len(columns) == _FEWEST and not any(map(is_axis, columns[0]))
 
 
 def _is_pandas(column: Mapping[str, object]) -> bool:

@@ -49,7 +49,7 @@ class Parquet:
             raise UnreadableLogError.of(
                 source.name,
                 "this is a Parquet table, which needs a package that is not installed.",
-                "Install it: `pip install pyarrow`; or save the table as CSV.",
+                "Install it: `pip install 'holter[parquet]'`; or save the table as CSV.",
             ) from None
         with source.open() as stream:
             try:

@@ -41,6 +41,8 @@ _TRAINING = re.compile(
     r"(?:^|.*_)(?:loss(?:es)?|kl|ppo_?kl|approx_?kl|policykl|kl_div|kl_divergence|entropy|grad(?:ient)?_?norm|lr|learning_rate|clip_?frac\w*"
     r"|clip_?ratio\w*|advantages?|ppo|grpo|rlhf|policy|critic|actor|returns?)(?:_.*|$)|.*(?:损失|散度|学习率|策略|熵).*",
 )
+_BARE = frozenset({"ppo", "grpo", "rlhf", "policy", "critic", "actor"})
+"""Algorithms and models, which are part of a metric's name and none by themselves."""
 _SETTING = re.compile(r"(?:^|.*_)(?:lr|learning_rate|coeff?|coefficient)")
 """Training metrics by name that a configuration has as well."""
 _PLANNED = re.compile(r"(?:num|n|max|total)_")
@@ -65,7 +67,8 @@ def is_axis(name: str) -> bool:
 @lru_cache(maxsize=_REMEMBERED)
 def is_training_metric(name: str) -> bool:
     """Whether a column of this name is measured while training, and hardly anywhere else."""
-    return _TRAINING.fullmatch(_plain(name)) is not None
+    plain = _plain(name)
+    return plain not in _BARE and _TRAINING.fullmatch(plain) is not None
 
 
 @lru_cache(maxsize=_REMEMBERED)

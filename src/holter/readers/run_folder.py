@@ -12,7 +12,7 @@ from holter.errors import UnreadableLogError
 from holter.language import phrase, said
 from holter.readers.base import RawLog, Skipped
 from holter.readers.records import Records
-from holter.store.layout import manifest_file
+from holter.store.layout import manifest_file, segment_of
 from holter.store.manifest import read_manifest
 from holter.store.reading import line_of, lines
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 CLOCK = "time"
 """Name of the column that says when a row was logged, in seconds since 1970."""
-_NAME = re.compile(r"metrics-(\d+)\.jsonl")
 _FILE = re.compile(r"\.(?:jsonl?|ndjson|log|txt|gz|out)$", re.IGNORECASE)
 _BEGINNING = re.compile(rb'\{"step":[^,{}\[\]]+,"time":')
 
@@ -46,7 +45,7 @@ class RunFolder:
 
     def gathers(self, name: str) -> bool:
         """Segments of one run lie in one folder."""
-        return _NAME.fullmatch(re.split(r"[/\\]", name)[-1]) is not None
+        return segment_of(re.split(r"[/\\]", name)[-1]) is not None
 
     def read(self, source: Source) -> Iterator[RawLog]:
         """One log. Rows of older segments that a newer one replaced stay in it; a run decides what counts.
@@ -74,7 +73,7 @@ class _Folder:
     outlives_rotation = False
 
     def __init__(self, source: Source) -> None:
-        numbered = sorted((_number(file), file) for file in source.files)
+        numbered = sorted((segment_of(file.name) or 0, file) for file in source.files)
         self.parts = tuple(file for _, file in numbered)
         self._name = source.name
         self._records = Records(source.name)
@@ -151,11 +150,6 @@ class _Folder:
         dialect = next((m.dialect for m in reversed(self._manifests) if m is not None and m.dialect), "")
         resumes = tuple(sorted({row for row in self._begins.values() if 0 < row < log.rows}))
         return replace(log, dialects=(dialect,) if dialect else (), resumes=resumes if several else None, clock=CLOCK)
-
-
-def _number(file: Path) -> int:
-    match = _NAME.fullmatch(file.name)
-    return int(match[1]) if match else 0
 
 
 def _manifest(file: Path, number: int) -> Manifest | None:

@@ -15,7 +15,6 @@ from holter.reports import comparison_words as words
 from holter.reports.prose import Prose
 from holter.reports.safe_text import safe
 from holter.reports.terminal import MARKS, STYLES
-from holter.reports.words import not_read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from holter.compare import Comparison, Difference, Pair
-    from holter.readers.base import Skipped
 
 MOST_SIGNALS = 12
 MOST_SETTINGS = 12
@@ -34,11 +32,9 @@ MOST_PAIRS = 3
 MOST_COLUMNS = 4
 
 
-def print_comparison(console: Console, comparison: Comparison, refused: Sequence[Skipped], *, verbose: bool) -> None:
-    """Print the comparison, then what could not be read."""
+def print_comparison(console: Console, comparison: Comparison, *, verbose: bool) -> None:
+    """Print the comparison."""
     console.print(render(comparison, verbose=verbose))
-    for each in refused:
-        console.print(Text(text("Not read: {what}").format(what=safe(told(not_read(each)))), style="dim"))
 
 
 def render(comparison: Comparison, *, verbose: bool = False) -> RenderableType:

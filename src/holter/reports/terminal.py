@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from holter.findings.diagnosis import Diagnosis, Phase, Story
     from holter.findings.finding import Evidence, Finding
-    from holter.readers.base import Skipped
 
 STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan", "healthy": "green", "cannot-tell": "magenta"}
 MARKS = {"critical": "✗", "warning": "!", "info": "i", "healthy": "✓", "cannot-tell": "?"}
@@ -39,22 +38,12 @@ QUOTED = 6
 """Values of one piece of evidence that are printed; the JSON has all."""
 
 
-def print_diagnoses(
-    console: Console, diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped], *, verbose: bool
-) -> None:
-    """Print each run's diagnosis, then what could not be read."""
+def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis], *, verbose: bool) -> None:
+    """Print each run's diagnosis."""
     for number, diagnosis in enumerate(diagnoses):
         if number:
             console.print()
         console.print(render(diagnosis, verbose=verbose))
-    if refused:
-        console.print()
-        console.print(Text(text("Not read ({n}):").format(n=len(refused)), style="bold"))
-        for each in refused if verbose else refused[:5]:
-            console.print(Prose(f"  {safe(told(not_read(each)))}", style="dim"))
-        if not verbose and len(refused) > 5:
-            more = text("and {n} more; --verbose shows them all").format(n=len(refused) - 5)
-            console.print(Text(f"  {more}", style="dim"))
 
 
 def render(diagnosis: Diagnosis, *, verbose: bool = False) -> RenderableType:

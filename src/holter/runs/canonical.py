@@ -66,6 +66,9 @@ def _with_clock(log: RawLog, meanings: Mapping[str, Meaning | None]) -> tuple[Ra
     known = np.flatnonzero(np.isfinite(clock.values)) if clock is not None else np.empty(0, np.int64)
     if clock is None or not len(known) or any(m is not None and m.full_key == ELAPSED for m in meanings.values()):
         return log, meanings
+    if len(known) > 1 and (clock.values[known] == clock.values[known[0]]).all():
+        # A log that was converted from one without times has the same in every row.
+        return log, meanings
     since = replace(clock, values=clock.values - clock.values[known[0]])
     elapsed = Meaning(Name(log.clock, ELAPSED, fit=Fit.CLOSE), ELAPSED, evaluation=False)
     return replace(log, columns={**log.columns, log.clock: since}), {**meanings, log.clock: elapsed}

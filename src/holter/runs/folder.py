@@ -16,7 +16,10 @@ from pathlib import Path
 from holter.errors import UnreadableLogError
 from holter.language import listed, reason, said
 from holter.readers.base import GatheringReader, Reader, Skipped, Source
-from holter.readers.registry import readers_for
+from holter.readers.console.reader import CONSOLE
+from holter.readers.encoding import is_text
+from holter.readers.plausibility import NotALogError
+from holter.readers.registry import read, readers_for
 from holter.readers.stores.aim import FOLDER as AIM
 
 PREFERENCE = ("run-folder", "trainer-state", "jsonl", "wandb", "swanlab", "tensorboard", "json", "csv")
@@ -60,6 +63,8 @@ _SWANLAB_COLUMN = "_summary.json"
 """Stands in every folder in which SwanLab keeps the points of one name, all of which its run file holds as well."""
 _LAST_STEP = re.compile(rb'"max_steps"\s*:\s*(\d+)')
 _TAIL = 4096
+_NAMED = 3
+"""Files that a remark names."""
 
 
 @dataclass(slots=True)
@@ -289,12 +294,35 @@ def _chosen(group: list[_Log]) -> list[list[tuple[Source, tuple[str, ...]]]]:
 
 
 def _remarks(aside: list[_Log]) -> tuple[str, ...]:
-    if not aside:
-        return ()
-    files = listed(log.source.name for log in aside[:3])
-    if len(aside) <= 3:
-        return (said("left aside as another form of this run: {files}", files=files),)
-    return (said("left aside as another form of this run: {files} and {n} more", files=files, n=len(aside) - 3),)
+    """What was not read beside a run. Of a text nobody knows whether it is the run's output before all of it is read."""
+    forms = [log for log in aside if log.reader is not CONSOLE and _begins_as_log(log)]
+    texts = [log for log in aside if log.reader is CONSOLE]
+    out = []
+    if forms:
+        out.append(said("left aside as another form of this run: {files}", files=_first_names(forms)))
+    if texts:
+        out.append(said("text beside this run, not read: {files}", files=_first_names(texts)))
+    return tuple(out)
+
+
+def _first_names(logs: list[_Log]) -> str:
+    names = listed(log.source.name for log in logs[:_NAMED])
+    more = len(logs) - _NAMED
+    return said("{names} and {n} more", names=names, n=more) if more > 0 else names
+
+
+def _begins_as_log(log: _Log) -> bool:
+    """Whether the first bytes of a file do not show already that it is no log: the results of an evaluation, samples."""
+    try:
+        head = log.source.head()
+        if is_text(head) and not log.source.parts:
+            read(Source(log.source.name, data=head))
+    except NotALogError:
+        return False
+    except (OSError, UnreadableLogError):
+        # What was cut off may be all that is wrong with them.
+        return True
+    return True
 
 
 def _without_copies(logs: list[_Log]) -> tuple[list[_Log], list[_Log]]:

@@ -292,14 +292,13 @@ def _digest(run: Run) -> str:
 
 def _with_own_names(runs: Iterable[Run]) -> Iterator[Run]:
     """The runs, the second one of a name called ``name (2)``."""
-    taken: Counter[str] = Counter()
+    given: Counter[str] = Counter()
     for run in runs:
-        name, number = run.name, taken[run.name] + 1
-        while number > 1 and (name in taken):
-            name = f"{run.name} ({number})"
-            number += 1
-        taken[run.name] = max(taken[run.name], 1)
-        taken[name] = max(taken[name], 1)
+        name = run.name
+        while name in given:
+            given[run.name] += 1
+            name = f"{run.name} ({given[run.name]})"
+        given[name] = 1
         yield run if name == run.name else replace(run, name=name)
 
 

@@ -9,11 +9,13 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
+from holter.alerts import Notice
 from holter.recorder.recorder import Recorder
 from holter.session.recorded import Recorded
 from holter.session.values import number, numbers_of
 from holter.sinks.base import Configurable
 from holter.sinks.holter import RunFolderSink
+from holter.store.run_folder import why_it_failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +28,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("holter")
 
-LEVELS = {"INFO": logging.INFO, "WARN": logging.WARNING, "WARNING": logging.WARNING, "ERROR": logging.ERROR}
-LONGEST_REASON = 2000
-"""Characters of an error's message that are kept."""
+LEVELS = {"INFO": "INFO", "WARN": "WARN", "WARNING": "WARN", "ERROR": "ERROR"}
+"""Levels of an alert, by the words for them."""
 
 
 class LiveRun:
@@ -193,15 +194,15 @@ class LiveRun:
         """
         try:
             title, text = str(title), str(text)
-            word = str(getattr(level, "value", level)).upper()
-            word = word if word in LEVELS else "WARN"
+            word = LEVELS.get(str(getattr(level, "value", level)).upper(), "WARN")
             now = time.monotonic()
             if now - self._alerted.get(title, -math.inf) < wait_duration:
                 return
             self._alerted[title] = now
-            self.note({"kind": "alert", "step": self._step, "level": word.lower(), "title": title, "text": text})
+            notice = Notice(title=title, text=text, level=word)
+            self.note({**notice.record(), "step": self._step})
             if self._audience is not None and self._recorder.sinks:
-                self._audience(f"{word.lower()}: {title}" + (f": {text}" if text else ""))
+                self._audience(notice)
         except Exception as error:
             self._complain("alert", f"an alert could not be sent ({type(error).__name__}: {error})")
 
@@ -238,7 +239,7 @@ class LiveRun:
 
     def fail(self, error: BaseException) -> None:
         """End the run as one that broke off, and write down what ended it. Never raises."""
-        self._finish("failed", f"{type(error).__name__}: {error}"[:LONGEST_REASON])
+        self._finish("failed", why_it_failed(error))
 
     @property
     def finished(self) -> bool:

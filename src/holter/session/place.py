@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
 from holter.errors import HolterError, UnreadableLogError
-from holter.store.layout import MANIFEST, is_run_folder
+from holter.store.layout import MANIFEST, free_folder, is_run_folder
 from holter.store.manifest import read_manifest
 
 ROOT = Path("runs")
@@ -24,13 +25,11 @@ def folder_called(project: str | None, name: str) -> Path:
 
 
 def new_folder(project: str | None, name: str | None) -> Path:
-    """A folder that is free: ``runs/<project>/<name>``, or with the next free number behind it."""
-    first = folder_called(project, name or "run-1")
-    folder, number = first, 1
-    while folder.exists():
-        number += 1
-        folder = first.with_name(f"{first.name}-{number}" if name else f"run-{number}")
-    return folder
+    """A folder that is free: ``runs/<project>/<name>``, or with the next free number behind it; ``run-<n>`` without a name."""
+    if name:
+        return free_folder(folder_called(project, name))
+    unnamed = (folder_called(project, f"run-{number}") for number in itertools.count(1))
+    return next(folder for folder in unnamed if not folder.exists())
 
 
 def folder_of(said: str | Path, root: Path = ROOT) -> Path:
@@ -48,7 +47,10 @@ def folder_of(said: str | Path, root: Path = ROOT) -> Path:
                 return manifest.parent
         except UnreadableLogError:
             continue
-    raise NoSuchRunError(f"no run to resume: {said} is neither the folder of a run nor the id of one below {root}")
+    raise NoSuchRunError(
+        f"no run to resume: {said} is neither the folder of a run nor the id of one below {root}. "
+        'resume="allow" begins one where there is none.'
+    )
 
 
 def _plain(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import zlib
 from dataclasses import dataclass, replace
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.errors import UnknownNameError
+from holter.discovery import unknown_name
+from holter.language import listed, said
 from holter.simulation import grpo, ppo
 from holter.simulation.conditions import FAMILIES
 from holter.simulation.course import Course
@@ -20,7 +20,7 @@ from holter.simulation.record import doubled, evaluations, merged, resumed
 from holter.simulation.record import rows as rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
     from types import ModuleType
 
@@ -89,7 +89,7 @@ def simulate(
         ("fault", fault, FAULTS),
     ):
         if name is not None and name not in known:
-            raise _unknown(kind, name, known)
+            raise unknown_name(kind, name, known, listing="holter simulate --list")
     trainer = TRAINERS[algorithm]
     salt = zlib.crc32(f"{algorithm}/{family}".encode())
     of_family, of_run, of_fault, rng = (np.random.default_rng([seed, salt, part]) for part in range(4))
@@ -129,12 +129,6 @@ def simulate(
     )
 
 
-def _unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-    hint = f" Did you mean {', '.join(near)}?" if near else ""
-    return UnknownNameError(f"Unknown {kind} {name!r}.{hint} `holter simulate --list` shows them all.")
-
-
 def _plant(
     latent: Latent,
     fault: str,
@@ -147,10 +141,17 @@ def _plant(
     """Let the fault happen; returns the step at which it begins."""
     known, n = FAULTS[fault], len(latent)
     if algorithm not in known.algorithms:
-        raise ValueError(f"{fault} cannot happen in {algorithm}; it can in {' and '.join(known.algorithms)}.")
+        raise ValueError(
+            said(
+                "{fault} cannot happen in {algorithm}; it can in {algorithms}.",
+                fault=fault,
+                algorithm=algorithm,
+                algorithms=listed(known.algorithms, " and "),
+            )
+        )
     begins = 1 if known.from_start else onset if onset is not None else max(1, round(ONSET * n))
     if not 1 <= begins <= n:
-        raise ValueError(f"onset {begins} is outside the run of {n} steps.")
+        raise ValueError(said("onset {onset} is outside the run of {n} steps.", onset=begins, n=n))
     slow = round(known.ramp * (n - begins)) if ramp is None else ramp
     known.apply(latent, Course.of(n, begins - 1, slow), conditions, rng)
     return begins

@@ -6,7 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from holter import discovery, sinks
-from holter.errors import SettingsError, UnknownNameError
+from holter.discovery import unknown_name
+from holter.errors import SettingsError
 from holter.sinks.base import Destination, Sink, Tracker
 from holter.sinks.holter import RunFolderSink
 from holter.sinks.isolated import Isolated
@@ -62,7 +63,7 @@ def chosen(
         elif name in foreign:
             theirs.append(name)
         else:
-            raise UnknownNameError.of("tracker", name, list(dict.fromkeys([*known, *foreign, ALL, NONE])))
+            raise unknown_name("tracker", name, dict.fromkeys([*known, *foreign, ALL, NONE]), listing=None)
     return _in_order(ours), tuple(theirs)
 
 

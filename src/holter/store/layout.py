@@ -31,6 +31,12 @@ def samples_file(folder: Path, segment: int) -> Path:
     return folder / f"samples-{segment}.jsonl"
 
 
+def segment_of(name: str) -> int | None:
+    """The segment whose metrics file is called `name`; None for any other file."""
+    match = _METRICS.fullmatch(name)
+    return int(match[1]) if match else None
+
+
 def findings_file(folder: Path) -> Path:
     """What the live monitor said."""
     return folder / FINDINGS

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+LONGEST_REASON = 2000
+"""Characters of an error's message that are kept."""
+
+
+def why_it_failed(error: BaseException) -> str:
+    """What ended a run, as the last line of its ``findings.jsonl`` says it."""
+    return f"{type(error).__name__}: {error}"[:LONGEST_REASON]
+
+
 class RunFolderError(HolterError, FileExistsError):
     """A folder that already holds a run, where a new one was to begin, or none where one was to be resumed."""
 

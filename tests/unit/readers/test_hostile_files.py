@@ -84,7 +84,7 @@ def test_names_of_metrics_can_do_nothing_to_a_terminal(name, tmp_path):
     )
     (run,) = load([path]).runs
     out = io.StringIO()
-    print_diagnoses(Console(file=out, width=100, force_terminal=False), [diagnose(run)], (), verbose=True)
+    print_diagnoses(Console(file=out, width=100, force_terminal=False), [diagnose(run)], verbose=True)
     shown = out.getvalue()
     assert all(c.isprintable() or c == "\n" for c in shown)
     if name.startswith("["):

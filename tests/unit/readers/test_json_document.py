@@ -8,6 +8,7 @@ import pytest
 from holter.errors import UnreadableLogError
 from holter.readers import json_blocks, json_document, json_tables, jsonl
 from holter.readers.base import Source
+from holter.readers.plausibility import NotALogError
 from holter.readers.registry import read
 
 RECORDS = [
@@ -115,3 +116,24 @@ def test_a_document_in_one_line_takes_at_most_four_times_the_memory_of_its_colum
     tracemalloc.stop()
     assert log.rows == 15_000
     assert most < 4 * sum(c.values.nbytes for c in log.columns.values())
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"flagged": {"plain": [0, 14], "adaptive-kl": [1, 15]}},
+        {"flagged": {"ppo": [0, 14, 3], "grpo": [1, 15, 2]}},
+    ],
+    ids=["shares", "algorithms"],
+)
+def test_pairs_and_names_of_algorithms_are_no_log(document):
+    with pytest.raises(NotALogError):
+        read(Source("measured.json", data=json.dumps(document).encode()))
+
+
+@pytest.mark.parametrize(
+    "document", [{"reward": [0.1, 0.2, 0.3], "seed": [1, 1, 1]}, {"step": [1, 2], "kl": [0.1, 0.2]}]
+)
+def test_columns_without_a_step_and_two_rows_with_one_are_a_log(document):
+    (log,) = read(Source("log.json", data=json.dumps(document).encode()))
+    assert log.rows == len(next(iter(document.values())))

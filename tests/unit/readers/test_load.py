@@ -5,13 +5,14 @@ import json
 import os
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holter.errors import UnreadableLogError
 from holter.runs import folder as folder_module
-from holter.runs.load import load
+from holter.runs.load import _with_own_names, load
 
 
 def jsonl(rows=3, **extra):
@@ -166,10 +167,24 @@ def test_of_one_run_in_several_formats_the_fullest_is_read_and_the_others_are_na
     )
     loaded = load([tmp_path])
     assert names(loaded, tmp_path) == ["trainer_state.json"]
-    (note,) = loaded.runs[0].notes
-    assert note.startswith("left aside as another form of this run: ")
-    assert "log.jsonl" in note
-    assert "metrics.csv" in note
+    forms, texts = loaded.runs[0].notes
+    assert forms.startswith("left aside as another form of this run: ")
+    assert "log.jsonl" in forms
+    assert "metrics.csv" in forms
+    assert texts == f"text beside this run, not read: {tmp_path / 'stdout.txt'}"
+
+
+def test_what_is_plainly_no_log_is_no_form_of_the_run_beside_it(tmp_path):
+    write(tmp_path, {"log.jsonl": jsonl(), "results.csv": "model,accuracy\na,0.5\nb,0.6\n"})
+    (run,) = load([tmp_path]).runs
+    assert run.notes == ()
+
+
+def test_runs_of_one_name_are_numbered(tmp_path):
+    write(tmp_path, {f"{n}/log.jsonl": jsonl(n + 3) for n in range(4)})
+    runs = [run for n in range(4) for run in load([tmp_path / str(n)]).runs]
+    alike = [replace(run, name=name) for run, name in zip(runs, ("a", "a", "a (2)", "a"), strict=True)]
+    assert [run.name for run in _with_own_names(alike)] == ["a", "a (2)", "a (2) (2)", "a (3)"]
 
 
 def test_the_next_format_is_read_where_the_best_one_cannot_be(tmp_path):

@@ -33,7 +33,7 @@ def test_the_headline_says_what_it_comes_to():
 def printed(found, *, verbose=False):
     """What the terminal shows of a comparison, 110 columns wide."""
     console = Console(width=110, file=io.StringIO(), color_system=None)
-    print_comparison(console, found, (), verbose=verbose)
+    print_comparison(console, found, verbose=verbose)
     return console.file.getvalue()
 
 

@@ -3,29 +3,15 @@
 import json
 import logging
 import os
-import resource
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
 
 import pytest
 
 from holter.store import line_file
 from holter.store.line_file import LineFile
-
-
-@contextmanager
-def disk_of(size):
-    """A disk that takes files up to `size` bytes: the kernel writes what fits and refuses the rest, as a full disk does."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
+from tests.full_disk import disk_of
 
 
 def line(number):

@@ -68,7 +68,8 @@ ALTERNATIVES = (
 )
 
 LATELY = 20
-"""Rewards that must rise to pay for the entropy: with more, what was gained before the fall would still pay for it."""
+"""Rewards that must rise to pay for the entropy, besides twice as many: alone the longer stretch would still show what was
+gained before the fall, and the shorter one rises by chance more often."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +113,9 @@ class EntropyCollapse(Detector):
         progress = Progress.of(run)
         earned = np.zeros(len(x), bool)
         if progress is not None:
-            earned = rises(progress.series, entropy.series.at, LATELY) | self._solved(run, progress, entropy)
+            at = entropy.series.at
+            earned = rises(progress.series, at) & rises(progress.series, at, LATELY)
+            earned |= self._solved(run, progress, entropy)
         half_way = usual < np.sqrt(self.left) * start
         fallen = np.zeros(len(x), bool)
         if len(x) > 20 and half_way.any():  # the tests below are costly

@@ -310,10 +310,6 @@ def taken(rows: NDArray[np.uint8], at: NDArray[np.intp], form: str) -> NDArray[A
     return overlapping[at].view(form)
 
 
-def _span(first: int, width: int) -> list[int]:
-    return list(range(first, first + width))
-
-
 T = TypeVar("T")
 
 
