@@ -48,6 +48,8 @@ $(TRAIN): $(BASE)  # torch and transformers
 $(STAMP): $(BASE)  # the trainers, the peers they are held against, and the tools
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train]' \
 		--group dev --group trackers --group bench --group adapters --group parity
+	# Its loss runs on a CPU; what it asks for beside torch does not.
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps liger-kernel
 	touch $(STAMP)
 
 clean:

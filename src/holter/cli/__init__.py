@@ -16,7 +16,7 @@ import click
 from holter import __version__
 from holter.cli._speaking import Group, all_speaking, asked_for
 from holter.errors import HolterError
-from holter.language import choose, reason, speaking, told
+from holter.language import UnknownLanguageError, choose, reason, spoken, translated
 
 UNREADABLE = 2
 """Exit code when a log could not be read or the command was used wrongly."""
@@ -68,9 +68,12 @@ def main() -> None:
 
 
 def _told(error: HolterError) -> str:
-    """What an error says in the language asked for; in English where that one is not known, or was not compiled."""
+    """What an error says in the language asked for, or the environment's; in English where that was not compiled."""
     try:
-        with speaking(choose(asked_for(sys.argv[1:]))):
-            return told(reason(error))
+        language = choose(asked_for(sys.argv[1:]))
+    except UnknownLanguageError:
+        language = spoken()
+    try:
+        return translated(reason(error), language)
     except HolterError:
         return str(error)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from holter.cli._speaking import Command
-from holter.language import reason, text, told
+from holter.errors import HolterError
+from holter.language import reason, said, text, told
+
+if TYPE_CHECKING:
+    from holter.simulation.run import Simulated
 
 
 @click.command(cls=Command)
@@ -33,6 +38,7 @@ from holter.language import reason, text, told
 @click.option(
     "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Folder for log.jsonl and meta.json."
 )
+@click.option("--force", is_flag=True, help="Overwrite another run in that folder.")
 @click.option("--list", "listing", is_flag=True, help="List faults and families.")
 def command(
     algorithm: str,
@@ -43,6 +49,7 @@ def command(
     rows: int,
     seed: int,
     output: Path | None,
+    force: bool,  # noqa: FBT001 - click passes flags by name
     listing: bool,  # noqa: FBT001 - click passes it by name
 ) -> None:
     r"""Make a run with a known fault, as TRL would log it, and write it with its label.
@@ -70,8 +77,21 @@ def command(
         made = simulate(algorithm, fault, onset=onset, ramp=ramp, family=family, rows=rows, seed=seed)
     except ValueError as error:
         raise click.UsageError(told(reason(error))) from error
-    log = made.write(output)
-    said = text("{file}: {n} rows of {algorithm}, {fault}, from step {step} on")
+    log = _written(made, output, force=force)
+    about = text("{file}: {n} rows of {algorithm}, {fault}, from step {step} on")
     if not fault:
-        said = text("{file}: {n} rows of {algorithm}, healthy")
-    click.echo(said.format(file=log, n=len(made.rows), algorithm=algorithm, fault=fault, step=made.meta["onset"]))
+        about = text("{file}: {n} rows of {algorithm}, healthy")
+    click.echo(about.format(file=log, n=len(made.rows), algorithm=algorithm, fault=fault, step=made.meta["onset"]))
+
+
+def _written(made: Simulated, folder: Path, *, force: bool) -> Path:
+    """The log, written. The same run once more changes nothing; another one is overwritten only by force."""
+    try:
+        for file, content in made.files(folder).items():
+            if not force and file.exists() and file.read_bytes() != content.encode():
+                raise HolterError(
+                    said("{file}: it is there already; choose another folder, or overwrite it with --force", file=file)
+                )
+        return made.write(folder)
+    except OSError as error:
+        raise HolterError(said("{file}: it cannot be written ({why}).", file=folder, why=reason(error))) from error

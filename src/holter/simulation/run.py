@@ -47,13 +47,20 @@ class Simulated:
     rows: list[Row]
     meta: Mapping[str, object]
 
+    def files(self, folder: Path) -> dict[Path, str]:
+        """What `write` writes into `folder`: the log, then the label beside it."""
+        return {
+            folder / "log.jsonl": "".join(json.dumps(row) + "\n" for row in self.rows),
+            folder / "meta.json": json.dumps(self.meta, indent=1) + "\n",
+        }
+
     def write(self, folder: Path) -> Path:
         """Write ``log.jsonl`` and ``meta.json`` into `folder`, which is made where it is missing; returns the log."""
         folder.mkdir(parents=True, exist_ok=True)
-        log = folder / "log.jsonl"
-        log.write_text("".join(json.dumps(row) + "\n" for row in self.rows), encoding="utf-8")
-        (folder / "meta.json").write_text(json.dumps(self.meta, indent=1) + "\n", encoding="utf-8")
-        return log
+        files = self.files(folder)
+        for path, content in files.items():
+            path.write_text(content, encoding="utf-8")
+        return next(iter(files))
 
 
 def simulate(
