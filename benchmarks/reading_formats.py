@@ -14,12 +14,13 @@ import numpy as np
 
 from holter.readers.base import Source
 from holter.readers.registry import read
+from stored_runs import mlflow, mlflow_files, swanlab, trackio
 from turns import TURNS, in_turns, peak, seconds
 
 
 def table(rows, keys):
     """Names and values; the first column is the step."""
-    names = ["step", *(f"group_{i % 7}/metric_{i}/mean" for i in range(keys - 1))]
+    names = ["step", "loss", *(f"group_{i % 7}/metric_{i}/mean" for i in range(keys - 2))]
     values = np.random.default_rng(0).normal(size=(rows, keys - 1)).tolist()
     return names, [[step, *row] for step, row in enumerate(values, start=1)]
 
@@ -54,7 +55,7 @@ def markdown(path, names, rows):
 
 
 def dictionaries(path, names, rows):
-    path.write_text("".join(f"{dict(zip(['step', 'loss', *names[2:]], row, strict=True))}\n" for row in rows))
+    path.write_text("".join(f"{dict(zip(names, row, strict=True))}\n" for row in rows))
 
 
 def delimited(path, names, rows):
@@ -73,6 +74,32 @@ def parquet(path, names, rows):
     parquet.write_table(pyarrow.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))), path)
 
 
+def notebook(path, output):
+    cell = {
+        "cell_type": "code",
+        "execution_count": 1,
+        "metadata": {},
+        "outputs": [output],
+        "source": ["trainer.train()"],
+    }
+    path.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
+
+
+def shown(path, names, rows):
+    lines = ['<table border="1" class="dataframe">\n', "  <thead>\n", *(f"      <th>{name}</th>\n" for name in names)]
+    for row in rows:
+        lines += ["    <tr>\n", *(f"      <td>{value!r}</td>\n" for value in row), "    </tr>\n"]
+    lines += ["  </tbody>\n", "</table><p>"]
+    notebook(
+        path, {"output_type": "display_data", "metadata": {}, "data": {"text/html": lines, "text/plain": ["<table>"]}}
+    )
+
+
+def printed(path, names, rows):
+    lines = [f"{dict(zip(names, row, strict=True))}\n" for row in rows]
+    notebook(path, {"output_type": "stream", "name": "stdout", "text": lines})
+
+
 FORMATS = {
     "log.jsonl": jsonl,
     "trainer_state.json": trainer_state,
@@ -83,6 +110,12 @@ FORMATS = {
     "verl.log": console,
     "printed.log": dictionaries,
     "table.md": markdown,
+    "table.ipynb": shown,
+    "printed.ipynb": printed,
+    "trackio.db": trackio,
+    "mlflow.db": mlflow,
+    "mlruns/0/7/meta.yaml": mlflow_files,
+    "run.swanlab": swanlab,
     **({"log.parquet": parquet} if importlib.util.find_spec("pyarrow") else {}),
 }
 
@@ -120,6 +153,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, write in FORMATS.items():
             path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
             write(path, names, values)
             own = min(seconds(columns, path) for _ in range(TURNS))
             print(f"| {name} | {1e3 * own:.0f} ms | {memory(path):.1f}x |", flush=True)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 LEVELS = ("info", "warning", "critical")
 FAIL_ON = (*LEVELS, "never")
 FILE = "holter.toml"
+DEFAULTS = "defaults"
+"""Source of settings that were read from no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Settings:
     ignore: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     eval_size: int | None = None
-    source: str = "defaults"
+    source: str = DEFAULTS
     alerts: AlertSettings = AlertSettings()
     severity: Mapping[str, Judgement] = field(default_factory=dict)
 

@@ -249,6 +249,29 @@ def test_zooming_fetches_every_value_of_the_range(open_page, tmp_path, served):
     assert int(page.inner_text(".at").removeprefix("step ").replace("\u2009", "")) - first in (2, 3, 4)
 
 
+def test_zooming_along_what_was_consumed_fetches_every_value_of_the_range(open_page, tmp_path, served):
+    for name, tokens in (("a", 300), ("b", 150)):
+        rows = [{"step": s, "reward": 0.01 * (s % 7), "num_tokens": tokens * s} for s in range(1, 20_001)]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "log.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+    here = served()
+    a, b = (e.id for e in here.fleet.entries())
+    page = opened(open_page, here, f"overlay?run={a}&run={b}").page
+    page.wait_for_selector(".strip canvas")
+    page.get_by_label("Along").select_option("tokens")
+    page.wait_for_selector(".strip canvas")
+    answers = kept(page, "**/api/curves?**")
+    with page.expect_response("**/api/curves?**"):
+        drag(page, "reward", 0.30, 0.32)
+    found = {c["run"]: c for c in curves(answers[0]) if c["key"] == "reward"}
+    assert found.keys() == {a, b}
+    # Up to 6 million tokens: a row is 300 in one run and 150 in the other.
+    assert all(c["whole"] for c in found.values())
+    assert 350 <= len(found[a]["values"]) <= 450
+    assert 700 <= len(found[b]["values"]) <= 900
+    assert all(c["steps"][0] > 1_500_000 and c["steps"][-1] < 2_200_000 for c in found.values())
+
+
 def test_chosen_runs_lie_over_each_other_and_keep_their_colours(open_page, three):
     page = opened(open_page, three).page
     page.wait_for_selector(".run-rows .run-row")

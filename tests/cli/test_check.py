@@ -47,7 +47,9 @@ def test_healthy_run_exits_with_0():
         (["check", "--dialect", "trl-grop", str(HANDS_ON)], b"Did you mean trl-grpo"),
         (["check", "--fail-on", "sometimes", str(HANDS_ON)], b"sometimes"),
         (["check"], b"LOG"),
-        (["chekc"], b"chekc"),
+        (["chekc"], b"There is no command chekc. Did you mean check?"),
+        (["rules", "tset"], b"Did you mean test?"),
+        (["quux"], b"quux"),
     ],
     ids=lambda v: " ".join(v)[:40] if isinstance(v, list) else "",
 )
@@ -130,3 +132,22 @@ def test_a_log_that_was_named_and_not_read_is_no_success(tmp_path: Path):
     assert holter("check", str(tmp_path), "--fail-on", "never").returncode == 0, (
         "what lies beside a log may be anything"
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missing", "says"),
+    [
+        (["train", "grpo", "settings.yaml"], "torch", b"holter: "),
+        (["serve"], "starlette", b"holter: the dashboard needs its extra: pip install 'holter[dashboard]'"),
+    ],
+    ids=["train", "serve"],
+)
+def test_a_command_without_its_extra_names_it_and_exits_with_2(arguments, missing, says, tmp_path: Path):
+    (tmp_path / "settings.yaml").write_text("output_dir: out\n")
+    command = ["holter", *arguments]
+    code = f"import sys; sys.modules[{missing!r}] = None; sys.argv = {command}; from holter.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(says)
+    assert f"holter[{'train' if missing == 'torch' else 'dashboard'}]".encode() in done.stderr
+    assert b"Traceback" not in done.stderr

@@ -69,8 +69,11 @@ def test_a_regression_fails_only_when_asked_to(sweep):
 
 def test_tokens_can_be_the_axis_and_what_is_not_counted_cannot(sweep):
     assert json.loads(invoke(sweep, "--axis", "tokens", "--format", "json").output)["axis"] == "tokens"
-    result = CliRunner().invoke(holter, ["compare", str(sweep), "--axis", "episodes"])
-    assert "does not count episodes" in str(result.exception)
+    for name in ("episodes", "episode"):
+        result = CliRunner().invoke(holter, ["compare", str(sweep), "--axis", name])
+        assert "does not count episodes" in str(result.exception)
+    for name in ("steps", "step"):
+        assert json.loads(invoke(sweep, "--axis", name, "--format", "json").output)["axis"] == "step"
 
 
 def test_one_run_alone_is_refused_with_the_way_out(tmp_path):

@@ -164,6 +164,17 @@ def test_an_error_is_one_line_in_the_language(monkeypatch, capsys):
     assert not english(told)
 
 
+def test_without_compiled_catalogues_an_error_is_told_in_english(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("sys.argv", ["holter", "check", "nowhere.jsonl"])
+    monkeypatch.setenv("HOLTER_LANG", "zh")
+    monkeypatch.setattr(language, "FOLDER", tmp_path)
+    monkeypatch.setattr(language, "_catalogue", language._catalogue.__wrapped__)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("holter: nowhere.jsonl: there is no such file or folder.")
+
+
 def test_a_language_nobody_speaks_is_an_error_in_one_that_somebody_does(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["holter", "check", "x", "--lang", "fr"])
     with pytest.raises(SystemExit):

@@ -5,6 +5,7 @@ import json
 from click.testing import CliRunner
 
 from holter.cli import holter
+from holter.errors import HolterError
 
 
 def run(*arguments):
@@ -31,3 +32,22 @@ def test_says_what_is_missing_or_impossible(tmp_path):
     impossible = run("--fault", "value-divergence", "-o", str(tmp_path))
     assert impossible.exit_code == 2
     assert "cannot happen in grpo" in impossible.output
+
+
+def test_another_run_is_overwritten_only_by_force_and_the_same_one_is_no_other(tmp_path):
+    out = str(tmp_path / "made")
+    assert run("--rows", "20", "-o", out).exit_code == 0
+    assert run("--rows", "20", "-o", out).exit_code == 0
+    refused = run("--rows", "30", "-o", out)
+    assert isinstance(refused.exception, HolterError)
+    assert "made/log.jsonl: it is there already; choose another folder" in str(refused.exception)
+    assert len((tmp_path / "made" / "log.jsonl").read_text().splitlines()) == 20
+    assert run("--rows", "30", "-o", out, "--force").exit_code == 0
+    assert len((tmp_path / "made" / "log.jsonl").read_text().splitlines()) == 30
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    result = run("--rows", "20", "-o", str(tmp_path / "file" / "made"))
+    assert isinstance(result.exception, HolterError)
+    assert "it cannot be written (Not a directory)" in str(result.exception)

@@ -8,7 +8,10 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
+from holter.cli import holter
+from holter.errors import SettingsError
 from holter.findings.diagnosis import diagnose
 from holter.monitor.watching import Watch
 from holter.runs.follow import Follow
@@ -156,3 +159,14 @@ def test_once_prints_the_page_and_ends(log):
     )
     assert missing.returncode == 2
     assert "there is no such file or folder" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [(["--exec", "'no end"], "--exec"), (["--notify", "https://user:secret@host"], "--notify takes a file")],
+)
+def test_once_refuses_what_following_would_refuse(log, arguments, says):
+    result = CliRunner().invoke(holter, ["watch", "--once", *arguments, str(log)])
+    assert isinstance(result.exception, SettingsError)
+    assert says in str(result.exception)
+    assert "Vital signs" not in result.output

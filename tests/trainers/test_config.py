@@ -50,11 +50,45 @@ def test_the_run_folder_is_the_default_and_a_logging_dir_adds_tensorboard():
         ({"auto_find_batch_size": True}, "auto_find_batch_size"),
         ({"use_liger_loss": True, "entropy_coef": 0.1}, "knows no entropy bonus"),
         ({"bf16": True, "fp16": True}, "exclude each other"),
+        (
+            {"lr_scheduler_kwargs": {"num_cycle": 2}, "lr_scheduler_type": "cosine"},
+            "lr_scheduler_kwargs={'num_cycle': 2} does not go with lr_scheduler_type='cosine': got an unexpected keyword",
+        ),
+        ({"lr_scheduler_type": "cosine_with_min_lr"}, "lr_scheduler_kwargs=None does not go with"),
+        (
+            {"lr_scheduler_kwargs": {"lr_end": 1.0}, "lr_scheduler_type": "polynomial"},
+            "lr_scheduler_kwargs={'lr_end': 1.0} does not go with lr_scheduler_type='polynomial'",
+        ),
+        (
+            {"lr_scheduler_kwargs": {"power": 2.0}, "lr_scheduler_type": "cosine_with_min_lr"},
+            "lr_scheduler_kwargs={'power': 2.0} does not go with lr_scheduler_type='cosine_with_min_lr'",
+        ),
     ],
 )
 def test_wrong_settings_are_refused_with_the_way_out(settings, said):
     with pytest.raises(SettingsError, match=said):
         config(**settings)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "arguments"),
+    [
+        ("cosine", {"num_cycles": 0.5}),
+        ("cosine_with_restarts", {"num_cycles": 3}),
+        ("cosine_with_min_lr", {"min_lr_rate": 0.1}),
+        ("cosine_warmup_with_min_lr", {"min_lr_rate": 0.1}),
+        ("polynomial", {"lr_end": 1e-9, "power": 2.0}),
+        ("inverse_sqrt", {"timescale": 100}),
+        ("reduce_lr_on_plateau", {"factor": 0.5}),
+        ("warmup_stable_decay", {"num_decay_steps": 100, "min_lr_ratio": 0.1}),
+        ("cosine", '{"num_cycles": 0.5}'),
+    ],
+)
+def test_arguments_that_a_schedule_has_are_taken(schedule, arguments):
+    extra = (
+        {"eval_strategy": "no"} if schedule != "reduce_lr_on_plateau" else {"eval_strategy": "steps", "eval_steps": 1}
+    )
+    assert config(lr_scheduler_type=schedule, lr_scheduler_kwargs=arguments, **extra).lr_scheduler_kwargs
 
 
 def test_an_unknown_tracker_is_refused_with_the_nearest_one():

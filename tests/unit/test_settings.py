@@ -96,6 +96,34 @@ def test_names_and_limits_that_do_not_exist_are_refused(settings, error):
         choose(settings)
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('select = ["kl-runawy"]', "Unknown detector 'kl-runawy'. Did you mean kl-runaway"),
+        ('[ignore]\n"kl-runawy" = "why"', "Unknown detector 'kl-runawy'"),
+        ("[detectors.kl-runawy]\nz = 9", "Unknown detector 'kl-runawy'"),
+        ("[detectors.reward-hacking]\nagree = 2.7", "reward-hacking: agree = 2.7 must be a whole number"),
+    ],
+)
+def test_what_a_file_asks_of_a_detector_in_vain_is_refused_with_the_files_name(tmp_path: Path, text, says):
+    path = write(tmp_path, text)
+    with pytest.raises((UnknownNameError, SettingsError)) as error:
+        choose(read_settings(path))
+    assert str(error.value).startswith(f"{path}:")
+    assert says in str(error.value)
+
+
+def test_a_detector_that_was_typed_wrongly_is_not_blamed_on_a_file():
+    with pytest.raises(UnknownNameError, match=r"^Unknown detector 'kl-runawy'"):
+        choose(Settings(select=("kl-runawy",)))
+
+
+def test_a_whole_number_with_a_point_is_one():
+    (found,) = choose(Settings(select=("reward-hacking",), limits={"reward-hacking": {"agree": 3.0}})).detectors
+    assert found.agree == 3
+    assert isinstance(found.agree, int)
+
+
 def test_a_rule_is_lowered_with_the_reason_in_the_finding(tmp_path: Path):
     path = tmp_path / "holter.toml"
     path.write_text('[severity]\n"kl-nonzero-*" = { level = "info", reason = "the reference is a teacher" }\n')

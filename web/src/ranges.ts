@@ -48,9 +48,8 @@ export class Ranges {
 
   private async fetch(): Promise<void> {
     for (const strip of this.strips) if (!strip.root.isConnected) this.strips.delete(strip);
-    const range = this.link?.range;
-    // What is fetched is a range of steps.
-    if (!range || this.link?.axis !== "step") {
+    const { range, axis } = this.link ?? {};
+    if (!range || !axis) {
       for (const strip of this.strips) strip.refine(null);
       return;
     }
@@ -65,6 +64,7 @@ export class Ranges {
         [
           ...[...new Set(curves.map((c) => this.ids[c.run] ?? ""))].map((id): [string, string] => ["run", id]),
           ...[...new Set(curves.map(keyOf))].map((key): [string, string] => ["key", key]),
+          ["along", axis],
           ["from", range[0]],
           ["to", range[1]],
           ["points", Math.round(width * PER_PIXEL)],

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from holter.language import text, told
-from holter.reports.safe_text import safe
-from holter.reports.words import not_read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +26,9 @@ def tell_not_read(refused: Sequence[Skipped], *, every: bool = True) -> None:
         refused: What was not.
         every: Whether all of it is said, however much it is.
     """
+    from holter.reports.safe_text import safe
+    from holter.reports.words import not_read
+
     lines = [text("Not read: {what}").format(what=told(not_read(each))) for each in refused]
     more = 0 if every else len(lines) - MOST
     if more > 0:

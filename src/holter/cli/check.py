@@ -82,7 +82,11 @@ def chosen_settings(
     eval_size: int | None,
 ) -> Settings:
     """The settings file's word, unless the command line says otherwise."""
+    from holter.detectors.chosen import matching
+
     settings = options.settings_from(config)
+    # What was typed is refused here, because later a wrong name counts as the settings file's.
+    matching([*select, *(each.partition("=")[0] for each in ignore)])
     ignored = dict(settings.ignore)
     for each in ignore:
         name, _, reason = each.partition("=")

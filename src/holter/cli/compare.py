@@ -14,7 +14,6 @@ from holter.cli._speaking import Command
 from holter.errors import HolterError
 from holter.language import said, text
 from holter.reports.output import STANDARD, write
-from holter.reports.words import not_read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +103,7 @@ def command(
     holter compare --baseline main/ branch/ --fail-on regression
     """
     from holter.compare import compare
+    from holter.reports.words import not_read
     from holter.runs.load import load
 
     if not runs:

@@ -6,8 +6,8 @@ and a run that grows does not wait for one that is being judged.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
+import logging
 import secrets
 import threading
 import time
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from holter.dashboard.pending import unjudged
 from holter.errors import HolterError
 from holter.findings.diagnosis import diagnose_in_place
-from holter.language import phrase, reason, said
+from holter.language import phrase, reason
 from holter.monitor.pulse import Pulse, PulseTaker
 from holter.readers.base import Skipped
 from holter.runs.folder import logs_in
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from holter.findings.diagnosis import Diagnosis
+    from holter.language import Said
     from holter.readers.base import Source
     from holter.runs.run import Run
 
@@ -45,6 +46,8 @@ DEAD = 3600.0
 """Seconds without a row from which on a run that never said it ended is called dead, and not only stalled."""
 LOOK = 2.0
 """Seconds between looks at the files."""
+
+logger = logging.getLogger("holter")
 
 Signature = tuple[tuple[str, int, int], ...]
 
@@ -150,6 +153,7 @@ class Fleet:
         self._version = 0
         self._changed = threading.Condition()
         self._listeners: set[Callable[[], None]] = set()
+        self._bugs: set[tuple[str, str]] = set()
         self._done = threading.Event()
         self._looked = threading.Event()
 
@@ -257,8 +261,9 @@ class Fleet:
         *_, log, entry = max(due, key=lambda d: d[:2])
         try:
             diagnosis = diagnose_in_place(entry.run, self._settings)
-        except HolterError as error:
-            diagnosis = unjudged(entry.run, said("Not judged: {why}", why=phrase(reason(error))))
+        except Exception as error:
+            # Whatever a detector trips over, this thread is the one that judges all the other runs.
+            diagnosis = unjudged(entry.run, self._why(entry.name, error))
         spent = time.monotonic() - now
         with self._changed:
             log.entries = [
@@ -272,9 +277,12 @@ class Fleet:
     def _keep_looking(self) -> None:
         while not self.closed:
             began = time.monotonic()
-            # A folder that is moved or unmounted under way comes back or stays away; the page keeps what it has.
-            with contextlib.suppress(OSError, HolterError):
+            try:
                 self.read()
+            except Exception as error:
+                # A folder that is moved or unmounted under way comes back or stays away, and whatever else it is, no other
+                # thread looks: the page keeps what it has.
+                self._why(str(self.root), error)
             self._done.wait(max(LOOK, time.monotonic() - began))
 
     def _keep_judging(self) -> None:
@@ -282,6 +290,18 @@ class Fleet:
             if not self.judge_one():
                 with self._changed:
                     self._changed.wait(LOOK)
+
+    def _why(self, name: str, error: Exception) -> Said:
+        """What went wrong with something, for the page. A bug of Holter's is logged too, once, with its traceback."""
+        if isinstance(error, HolterError | OSError):
+            return reason(error)
+        why = f"{type(error).__name__}: {error}"
+        with self._changed:
+            known = (name, why) in self._bugs
+            self._bugs.add((name, why))
+        if not known:
+            logger.error("%s: %s", name, why, exc_info=error)
+        return phrase(why)
 
     def _is_stale(self, log: _Log, signature: Signature) -> bool:
         return signature != log.signature and time.monotonic() >= log.reading_due
@@ -298,6 +318,10 @@ class Fleet:
                 runs = load_source(source).runs
             except HolterError as error:
                 troubles.append(Skipped.of(source.name, error))
+                continue
+            except Exception as error:
+                # Whatever a reader trips over, the other runs are still to be read.
+                troubles.append(Skipped(source.name, None, self._why(source.name, error)))
                 continue
             if runs:
                 break

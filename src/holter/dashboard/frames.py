@@ -22,13 +22,24 @@ if TYPE_CHECKING:
 
     from holter.dashboard.prepared import Prepared
 
-    Columns = Sequence[NDArray[np.float64]]
-
 MEDIA_TYPE = "application/octet-stream"
 HEAD = struct.Struct("<II")
 
 
-def frame(said: Mapping[str, Any], columns: Columns = (), base: Columns | None = None) -> bytes:
+class Columns(list["NDArray[np.float64]"]):
+    """The columns of a frame while its JSON is made."""
+
+    def put(self, values: NDArray[np.float64]) -> int:
+        """Add a column; the position that stands for it in the JSON."""
+        self.append(values)
+        return len(self) - 1
+
+
+def frame(
+    said: Mapping[str, Any],
+    columns: Sequence[NDArray[np.float64]] = (),
+    base: Sequence[NDArray[np.float64]] | None = None,
+) -> bytes:
     """One frame.
 
     Args:

@@ -9,15 +9,21 @@ from holter.findings.finding import Confidence
 from holter.language import said
 
 if TYPE_CHECKING:
+    from holter.language import Said
     from holter.runs.run import Run
 
 
-def unjudged(run: Run, why: str = "") -> Diagnosis:
-    """The diagnosis of a run that the detectors did not look at for a reason, or not yet."""
-    yet = said("The curves are there; the detectors are still at work on them, and the verdict follows by itself.")
+def unjudged(run: Run, why: Said | None = None) -> Diagnosis:
+    """The diagnosis of a run that the detectors could not look at, for a reason, or did not yet."""
+    if why is None:
+        title = said("Not judged yet")
+        then = said("The curves are there; the detectors are still at work on them, and the verdict follows by itself.")
+    else:
+        title = said("Not judged: {why}", why=why)
+        then = said("The curves are there; the detectors look at them again when the run grows.")
     return Diagnosis(
         run=run,
-        verdict=Verdict("cannot-tell", Confidence.CANNOT_TELL, said("Not judged yet"), why or yet),
+        verdict=Verdict("cannot-tell", Confidence.CANNOT_TELL, title, then),
         phases=(),
         findings=(),
         stories=(),

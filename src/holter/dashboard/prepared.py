@@ -10,15 +10,13 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from holter.dashboard.frames import Columns
 from holter.dashboard.pending import unjudged
 from holter.reports.html.page import texts
 from holter.reports.html.payload import payload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from holter.dashboard.fleet import Entry
     from holter.runs.run import Run
@@ -51,7 +49,7 @@ class Prepared:
     version: str
     source: tuple[weakref.ref[Run], int]
     run: Mapping[str, Any]
-    columns: list[NDArray[np.float64]]
+    columns: Columns
     signals: Mapping[str, Any]
     detectors: Mapping[str, Any]
     texts: Mapping[str, Mapping[str, str]]
@@ -69,14 +67,9 @@ def prepare(entry: Entry, most: int) -> Prepared:
         entry: The run: its newest rows, under what was said of the rows that were judged last.
         most: Values of one series, roughly.
     """
-    columns: list[NDArray[np.float64]] = []
-
-    def put(values: NDArray[np.float64]) -> int:
-        columns.append(values)
-        return len(columns) - 1
-
+    columns = Columns()
     judged = unjudged(entry.run) if entry.diagnosis is None else replace(entry.diagnosis, run=entry.run)
-    page = payload([judged], most=most, write=put)
+    page = payload([judged], most=most, write=columns.put)
     [run] = page["runs"]
     return Prepared(
         id=entry.id,

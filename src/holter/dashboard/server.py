@@ -17,8 +17,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from holter.compare.curves import AXES
 from holter.dashboard import samples
-from holter.dashboard.frames import MEDIA_TYPE, changed, frame, whole
+from holter.dashboard.along import placed
+from holter.dashboard.frames import MEDIA_TYPE, Columns, changed, frame, whole
 from holter.dashboard.interpreter import Interpreter
 from holter.dashboard.prepared import Shelf
 from holter.dashboard.safety import Guard
@@ -202,29 +204,31 @@ async def _as_made(first: bytes, jobs: Sequence[Callable[[], bytes]], makers: Ex
 
 
 def _curves(fleet: Fleet, request: Request) -> bytes:
-    """Stretches of curves, thinned to their extremes: ``?run=..&run=..&key=..&key=..&from=..&to=..&points=..``."""
+    """Stretches of curves, thinned to their extremes: ``?run=..&run=..&key=..&key=..&along=..&from=..&to=..&points=..``.
+
+    The ends are places on an axis of `holter.compare.curves`, and so are the ``steps`` of the answer. Curves of a run that does
+    not count the axis are left out.
+    """
     query = request.query_params
     first, last = _float(query.get("from"), -math.inf), _float(query.get("to"), math.inf)
     points = _points(query, 1000)
     runs, keys = query.getlist("run"), query.getlist("key")
+    axis = query.get("along", "step")
+    if axis not in AXES:
+        raise _RefusedError(text("Curves lie along one of these: {axes}.").format(axes=", ".join(AXES)))
     if not runs or len(runs) * max(len(keys), 1) > MOST_CURVES:
         raise _RefusedError(text("Ask for one run or more, and for {n} curves at most.").format(n=MOST_CURVES))
-    columns: list[NDArray[np.float64]] = []
-
-    def put(values: NDArray[np.float64]) -> int:
-        columns.append(values)
-        return len(columns) - 1
-
+    columns = Columns()
     curves = [
-        {"run": id, "key": key, **_stretch(steps, values, points, put)}
+        {"run": id, "key": key, **_stretch(steps, values, points, columns)}
         for id in runs
-        for key, steps, values in _asked(_entry(fleet, id).run, keys, first, last)
+        for key, steps, values in _asked(_entry(fleet, id).run, keys, axis, first, last)
     ]
     return frame({"curves": curves}, columns)
 
 
 def _asked(
-    run: Run, keys: Sequence[str], first: float, last: float
+    run: Run, keys: Sequence[str], axis: str, first: float, last: float
 ) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
     """The stretches of curves from `first` to `last` and one value beyond at either end. Unknown names are keys too."""
     for key in keys or run.series:
@@ -234,21 +238,21 @@ def _asked(
             steps, values = run.steps[unknown.at], unknown.values
         else:
             continue
-        low = max(int(np.searchsorted(steps, first)) - 1, 0)
-        high = int(np.searchsorted(steps, last, side="right")) + 1
-        yield key, steps[low:high], values[low:high]
+        if (places := placed(run, axis, steps)) is None:
+            continue
+        low = max(int(np.searchsorted(places, first)) - 1, 0)
+        high = int(np.searchsorted(places, last, side="right")) + 1
+        yield key, places[low:high], values[low:high]
 
 
-def _stretch(
-    steps: NDArray[np.float64], values: NDArray[np.float64], points: int, put: Callable[[NDArray[np.float64]], int]
-) -> dict[str, Any]:
+def _stretch(steps: NDArray[np.float64], values: NDArray[np.float64], points: int, columns: Columns) -> dict[str, Any]:
     kept = thinned(values, points)
     at, medians = middles(values, points)
     return {
         "whole": len(kept) == len(values),
-        "steps": put(steps[kept]),
-        "values": put(values[kept]),
-        "middle": {"steps": put(steps[at]), "values": put(medians)} if len(at) else None,
+        "steps": columns.put(steps[kept]),
+        "values": columns.put(values[kept]),
+        "middle": {"steps": columns.put(steps[at]), "values": columns.put(medians)} if len(at) else None,
     }
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from holter.detectors.registry import all_detectors
 from holter.discovery import unknown_name
-from holter.errors import SettingsError
+from holter.errors import SettingsError, UnknownNameError
 from holter.findings.finding import Severity
 from holter.language import listed, phrase, said
+from holter.settings import DEFAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,16 +63,17 @@ def choose(settings: Settings) -> Chosen:
         UnknownNameError: For a detector that does not exist.
         SettingsError: For a limit that does not exist or a value out of its range.
     """
-    selected = _matching(settings.select) if settings.select else list(all_detectors())
+    source = settings.source if settings.source != DEFAULTS else ""
+    selected = matching(settings.select, source) if settings.select else list(all_detectors())
     ignored: dict[str, str] = {}
     for pattern, reason in settings.ignore.items():
-        ignored |= dict.fromkeys(_matching([pattern]), reason)
+        ignored |= dict.fromkeys(matching([pattern], source), reason)
     judged: dict[str, Judgement] = {}
     for pattern, judgement in settings.severity.items():
-        judged |= dict.fromkeys(_matching([pattern]), judgement)
+        judged |= dict.fromkeys(matching([pattern], source), judgement)
     for name in settings.limits:
         if name not in all_detectors():
-            raise unknown_name("detector", name, all_detectors())
+            raise _unknown(name, source)
     made = [
         _with_limits(all_detectors()[n], settings.limits.get(n, {}), settings.source)
         for n in selected
@@ -80,13 +82,27 @@ def choose(settings: Settings) -> Chosen:
     return Chosen(tuple(made), {n: r for n, r in ignored.items() if n in selected}, judged)
 
 
-def _matching(patterns: Iterable[str]) -> list[str]:
-    """Names of the detectors that any of the patterns means, in the order of their codes."""
+def _unknown(name: str, source: str) -> UnknownNameError:
+    """That there is no such detector, and in which file it was asked for."""
+    error = unknown_name("detector", name, all_detectors())
+    return UnknownNameError(f"{source}:", *error.args) if source else error
+
+
+def matching(patterns: Iterable[str], source: str = "") -> list[str]:
+    """Names of the detectors that any of the patterns means, in the order of their codes.
+
+    Args:
+        patterns: Names, codes, or patterns such as ``kl-*``.
+        source: File they were read from; empty where they were typed.
+
+    Raises:
+        UnknownNameError: For a pattern that no detector matches.
+    """
     wanted: set[str] = set()
     for pattern in patterns:
         hits = {n for n, d in all_detectors().items() if fnmatch.fnmatchcase(n, pattern) or d.code == pattern}
         if not hits:
-            raise unknown_name("detector", pattern, all_detectors())
+            raise _unknown(pattern, source)
         wanted |= hits
     return [n for n in all_detectors() if n in wanted]
 
@@ -110,5 +126,9 @@ def _with_limits(cls: type[Detector], limits: Mapping[str, float], source: str) 
                 "{limit} = {value:g} is outside {low:g} to {high:g}.", limit=name, value=value, low=low, high=high
             )
             raise SettingsError(f"{source}: {cls.name}:", why)
-        values[name] = int(value) if isinstance(field.default, int) else value
+        whole = isinstance(field.default, int)
+        if whole and value != int(value):
+            why = said("{limit} = {value:g} must be a whole number.", limit=name, value=value)
+            raise SettingsError(f"{source}: {cls.name}:", why)
+        values[name] = int(value) if whole else value
     return cls(**values)

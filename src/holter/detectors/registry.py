@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from holter.detectors.base import Need
     from holter.findings.finding import Unchecked
+    from holter.language import Said
     from holter.runs.run import Run, Series
 
 
@@ -47,22 +50,51 @@ def detector(code_or_name: str) -> type[Detector]:
     raise unknown_name("detector", code_or_name, [n for d in all_detectors().values() for n in (d.name, d.code)])
 
 
-def run_detectors(run: Run, chosen: Iterable[Detector] | None = None) -> Iterator[Finding | Unchecked]:
-    """What the chosen detectors (all, unless given) say of a run, and which of them could not look."""
+def run_detectors(
+    run: Run, chosen: Iterable[Detector] | None = None, *, strict: bool = True
+) -> Iterator[Finding | Unchecked]:
+    """What the chosen detectors (all, unless given) say of a run, and which of them could not look.
+
+    Args:
+        run: The run.
+        chosen: Detectors with their limits.
+        strict: Let the error of a detector through, as its tests want it. Otherwise that detector is reported as failed, and
+            nothing of what it had found is kept: a fault of one must not cost what the others see.
+    """
     for each in chosen if chosen is not None else [d() for d in all_detectors().values()]:
         lacking = [need for need in each.needs if not _met(need, run)]
         if lacking:
             yield each.unchecked(_why(lacking, run), [need.concepts[0] for need in lacking])
         else:
-            with np.errstate(
-                all="ignore"
-            ):  # absurd values overflow; what is then compared with inf or NaN is not found
-                said = list(each.check(run))
-            since = _met_since(each.needs, run)
-            for one in said:
-                if isinstance(one, Finding) and one.raised_step < since:
-                    one = replace(one, raised_step=since)
-                yield one
+            try:
+                answers = _answers(each, run)
+            except Exception as error:
+                if strict:
+                    raise
+                answers = [replace(each.unchecked(_failure(each, error)), failed=True)]
+            yield from answers
+
+
+def _answers(each: Detector, run: Run) -> list[Finding | Unchecked]:
+    # Absurd values overflow; what is then compared with inf or NaN is not found.
+    with np.errstate(all="ignore"):
+        found = list(each.check(run))
+    since = _met_since(each.needs, run)
+    return [
+        replace(one, raised_step=since) if isinstance(one, Finding) and one.raised_step < since else one
+        for one in found
+    ]
+
+
+def _failure(each: Detector, error: Exception) -> Said:
+    """One sentence: what broke a detector, and where in its code."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return said(
+        "{detector} broke off with an error of its own, {error} ({where}): what it looks for was not checked.",
+        detector=each.name,
+        error=f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
+        where=f"{Path(frame.filename).name}:{frame.lineno}",
+    )
 
 
 def _met(need: Need, run: Run) -> bool:

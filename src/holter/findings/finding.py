@@ -135,12 +135,14 @@ class Unchecked:
         code: Its stable code.
         missing: Concepts or keys that the log would need.
         why: One sentence: what is missing and what to log to enable the check.
+        failed: Whether the detector broke off with an error of its own; nothing is missing then.
     """
 
     detector: str
     code: str
     missing: tuple[str, ...] = field(default=())
     why: str
+    failed: bool = False
 
     def __str__(self) -> str:
         return f"{self.code} {self.detector} unchecked: {self.why}"

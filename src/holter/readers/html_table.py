@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 MOST_CELLS = 10_000_000
 _CELLS = ("td", "th")
+_PIECE = 1 << 16
+"""Characters that are looked at together."""
 
 
-@dataclass(slots=True)
-class HtmlTable:
-    """A table.
+class Rows(Protocol):
+    """What takes the rows of a table."""
 
-    Attributes:
-        names: Its header, the last row of it where there are several; empty where it has none.
-        rows: Cells of every other row.
-    """
-
-    names: list[str] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
+    def row(self, cells: list[str]) -> None:
+        """The next row."""
+        ...
 
 
-class _Tables(HTMLParser):
+T = TypeVar("T", bound=Rows)
+
+
+class _Table(Generic[T]):
+    """A table that is open: its header so far, the last row of it where there are several; and who takes its rows."""
+
     def __init__(self) -> None:
+        self.names: list[str] = []
+        self.begun = False
+        self.rows: T | None = None
+
+
+class _Tables(HTMLParser, Generic[T]):
+    def __init__(self, begin: Callable[[list[str]], T | None]) -> None:
         super().__init__(convert_charrefs=True)
-        self.found: list[HtmlTable] = []
-        self._open: list[HtmlTable] = []
+        self.found: list[T] = []
+        self._begin = begin
+        self._open: list[_Table[T]] = []
         self._row: list[str] = []
         self._heads = 0
         self._cell: list[str] | None = None
@@ -34,7 +47,7 @@ class _Tables(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
         if tag == "table":
-            self._open.append(HtmlTable())
+            self._open.append(_Table())
             self._row, self._heads = [], 0
         elif tag == "tr":
             self._end_row()
@@ -52,7 +65,7 @@ class _Tables(HTMLParser):
             self._end_row()
         elif tag == "table" and self._open:
             self._end_row()
-            self.found.append(self._open.pop())
+            self._end_table(self._open.pop())
 
     def handle_data(self, data: str) -> None:
         if self._cell is not None:
@@ -61,8 +74,13 @@ class _Tables(HTMLParser):
     def close(self) -> None:
         super().close()
         self._end_row()
-        self.found += self._open
+        for table in self._open:
+            self._end_table(table)
         self._open = []
+
+    def _end_table(self, table: _Table[T]) -> None:
+        if table.rows is not None:
+            self.found.append(table.rows)
 
     def _end_cell(self) -> None:
         if self._cell is not None and self._cells < MOST_CELLS:
@@ -74,16 +92,37 @@ class _Tables(HTMLParser):
         self._end_cell()
         if self._row and self._open:
             table = self._open[-1]
-            if self._heads == len(self._row) and not table.rows:
+            if self._heads == len(self._row) and not table.begun:
                 table.names = self._row
             else:
-                table.rows.append(self._row)
+                if not table.begun:
+                    table.begun, table.rows = True, self._begin(table.names)
+                if table.rows is not None:
+                    table.rows.row(self._row)
         self._row, self._heads = [], 0
 
 
-def html_tables(text: str) -> list[HtmlTable]:
-    """Every table in a piece of HTML, whole or cut, in the order of their ends."""
-    parser = _Tables()
-    parser.feed(text)
+def html_tables(pieces: Iterable[str], begin: Callable[[list[str]], T | None]) -> list[T]:
+    """Every table with a row in a text of HTML, whole or cut, in the order of their ends.
+
+    Args:
+        pieces: The text.
+        begin: Asked with the header of a table before its first row, empty where it has none: gives what takes its rows, or
+            None where nobody wants them.
+
+    Returns:
+        What took the rows.
+    """
+    parser = _Tables(begin)
+    held: list[str] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        # What the parser keeps because it is not closed yet is gone through again with every call.
+        if size >= max(_PIECE, len(parser.rawdata)):
+            parser.feed("".join(held))
+            held, size = [], 0
+    parser.feed("".join(held))
     parser.close()
     return parser.found

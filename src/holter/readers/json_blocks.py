@@ -47,10 +47,17 @@ class Document:
         held: The part of it that is held.
     """
 
-    def __init__(self, file: str, stream: BinaryIO) -> None:
+    def __init__(self, file: str, stream: BinaryIO, encoding: str | None = None) -> None:
+        """Begin.
+
+        Args:
+            file: What messages call the document.
+            stream: Its bytes.
+            encoding: Their encoding, where it is known; else the first of them tell.
+        """
         self._file, self._stream = file, stream
         first = stream.read(_BLOCK)
-        self._decoder = Decoder(encoding_of(first[:TOLD_BY]))
+        self._decoder = Decoder(encoding or encoding_of(first[:TOLD_BY]))
         self._ended = not first
         self.held = self._decoder.feed(first)
 
@@ -139,11 +146,58 @@ def blocks(document: Document) -> Iterator[Block]:
             return
 
 
+def listed_texts(document: Document) -> Iterator[bytes]:
+    """What is in the list of texts that begins where the held part of a document does, in parts of whole texts.
+
+    What is held afterwards begins with the closing bracket, or the document ended before it.
+
+    Raises:
+        ValueError: When there is a list or an object in it.
+    """
+    while True:
+        content = np.frombuffer(_without_escaped_quotes(document.held), np.uint8)
+        at = np.flatnonzero(_STRUCTURE[content])
+        signs = content[at]
+        quotes = signs == ord('"')
+        outside = np.cumsum(quotes) % 2 == 0
+        closing = np.flatnonzero(outside & ~quotes)[:1]
+        if len(closing):
+            if signs[closing[0]] != ord("]"):
+                raise ValueError("no texts")
+            cut = int(at[closing[0]])
+        else:
+            ends = at[outside & quotes]
+            cut = int(ends[-1]) + 1 if len(ends) else 0
+        if document.held[:cut].strip():
+            yield document.drop(cut)
+        if len(closing) or not document.more():
+            return
+
+
+def text_pieces(document: Document) -> Iterator[bytes]:
+    """The text of which the opening quote stands before the held part of a document, in pieces that cut no character.
+
+    What is held afterwards begins with the closing quote, or the document ended before it.
+    """
+    while True:
+        close = _without_escaped_quotes(document.held).find(b'"')
+        # No escape has a blank in it.
+        cut = close if close >= 0 else max(document.held.rfind(b" "), 0)
+        if cut:
+            yield document.drop(cut)
+        if close >= 0 or not document.more():
+            return
+
+
+def _without_escaped_quotes(held: bytes) -> bytes:
+    """As many bytes, in which every quote opens or closes a text."""
+    # Backslashes come in pairs from the left; only one that is left over escapes the quote behind it.
+    return held.replace(b"\\\\", b"  ").replace(b'\\"', b"  ") if b"\\" in held else held
+
+
 def _ends(held: bytes) -> tuple[list[int], int]:
     """Where the elements end that are whole, and where the list itself is closed; -1 where it is not yet."""
-    # Backslashes come in pairs from the left; only one that is left over escapes the quote behind it.
-    shown = held.replace(b"\\\\", b"  ").replace(b'\\"', b"  ") if b"\\" in held else held
-    content = np.frombuffer(shown, np.uint8)
+    content = np.frombuffer(_without_escaped_quotes(held), np.uint8)
     at = np.flatnonzero(_STRUCTURE[content])
     signs = content[at]
     deeper = np.where(np.cumsum(signs == ord('"')) % 2, 0, _DEEPER[signs])

@@ -27,6 +27,8 @@ STEPS = re.compile(r"(?:(?:global_?)?step|iter(?:ation)?|update|episode|epoch)?[
 """A key that is a step: ``10``, ``step_10``."""
 STEP_NAMES = re.compile(r"(?:global_?)?step|iter(?:ation)?|update|episode|epoch|x", re.IGNORECASE)
 """What a point calls its step."""
+_PART = re.compile(r"[/_ .]")
+"""Parts a name has: ``eval_step`` counts steps, too."""
 _VALUE = "value"
 _CLOCKS = ("time", "timestamp", "wall_time", "wallTime")
 _LATER = 1e8
@@ -58,14 +60,14 @@ class Numbers:
 
 def compact(value: object) -> object:
     """A value with the long lists of numbers in it, and the columns as pandas writes them, as `Numbers`."""
+    plain: list[object] | None = value if isinstance(value, list) else None
     if isinstance(value, dict):
-        if len(value) >= _LONG and _is_pandas(value):
-            value = list(value.values())
-        else:
+        if not _is_pandas(value) or not _PLAIN.issuperset(map(type, value.values())):
             return {key: compact(inner) for key, inner in value.items()}
-    if isinstance(value, list) and len(value) >= _LONG and _PLAIN.issuperset(map(type, value)):
+        plain = list(value.values())
+    if plain is not None and len(plain) >= _LONG and _PLAIN.issuperset(map(type, plain)):
         try:
-            return Numbers(value)
+            return Numbers(plain)
         except OverflowError:
             return value
     return value
@@ -209,7 +211,7 @@ def _by_column(value: Mapping[str, object]) -> list[Rows]:
 
 def _are_pairs(columns: Rows) -> bool:
     """Whether columns without a step are two long: as often a share and its whole, or the ends of an interval."""
-    return len(columns) == _FEWEST and not any(map(is_axis, columns[0]))
+    return len(columns) == _FEWEST and not any(is_axis(name) or is_axis(_PART.split(name)[-1]) for name in columns[0])
 
 
 def _is_pandas(column: Mapping[str, object]) -> bool:

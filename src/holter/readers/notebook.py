@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import io
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
@@ -12,8 +13,7 @@ from holter.readers.cells import is_header, own_names
 from holter.readers.console.reader import CONSOLE
 from holter.readers.foreign import is_notebook
 from holter.readers.html_table import html_tables
-from holter.readers.json_document import whole
-from holter.readers.json_text import loads
+from holter.readers.json_texts import without_long_texts
 from holter.readers.numbers import Gap
 from holter.readers.pasted_table import PASTED_TABLE
 from holter.readers.plausibility import NotALogError
@@ -21,10 +21,13 @@ from holter.readers.records import Records
 from holter.readers.table_text import value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import BinaryIO
+
+    from _typeshed import WriteableBuffer
 
     from holter.readers.base import RawLog
-    from holter.readers.html_table import HtmlTable
+    from holter.readers.json_texts import Texts
 
 _HTML, _TEXT = "text/html", "text/plain"
 
@@ -46,22 +49,24 @@ class Notebook:
         Raises:
             UnreadableLogError: When there is none, or the notebook is no whole JSON.
         """
+        read: list[tuple[int, RawLog]] = []
+        doubt: UnreadableLogError | None = None
         try:
-            document = loads(whole(source))
+            document, texts = without_long_texts(source)
+            for number, outputs in _cells(document):
+                for log in _logs(source.name, number, outputs, texts):
+                    if isinstance(log, UnreadableLogError):
+                        doubt = doubt or log
+                    else:
+                        read.append((number, log))
+        except UnreadableLogError:
+            raise
         except ValueError as error:
             raise UnreadableLogError.of(
                 source.name,
                 said("the notebook is {error}.", error=reason(error)),
                 "Save it again from Jupyter, or paste its table: `holter check -`.",
             ) from None
-        read: list[tuple[int, RawLog]] = []
-        doubt: UnreadableLogError | None = None
-        for number, outputs in _cells(document):
-            for log in _logs(source.name, number, outputs):
-                if isinstance(log, UnreadableLogError):
-                    doubt = doubt or log
-                else:
-                    read.append((number, log))
         if not read:
             raise doubt or NotALogError.of(
                 source.name,
@@ -87,20 +92,27 @@ def _cells(document: object) -> Iterator[tuple[int, list[dict[str, object]]]]:
             yield number, [output for output in outputs if isinstance(output, dict)]
 
 
-def _logs(file: str, number: int, outputs: list[dict[str, object]]) -> Iterator[RawLog | UnreadableLogError]:
+def _logs(
+    file: str, number: int, outputs: list[dict[str, object]], texts: Texts
+) -> Iterator[RawLog | UnreadableLogError]:
     """The logs of a cell: its tables, or else what it printed. What cannot be read for certain is given as the error."""
     found = False
-    for table in (table for output in outputs for table in html_tables(_shown(output, _HTML))):
-        log = _table_log(file, table)
-        found |= log is not None
-        if log is not None:
-            yield log
+    for output in outputs:
+        for table in html_tables(texts.pieces(_shown(output, _HTML)), lambda names: _Table.of(file, names)):
+            log = table.log()
+            found |= log is not None
+            if log is not None:
+                yield log
     if found:
         return
-    printed = "".join(_shown(output, _TEXT) if "data" in output else _printed(output) for output in outputs)
-    if not printed.strip():
+
+    def printed() -> Iterator[str]:
+        for output in outputs:
+            yield from texts.pieces(_shown(output, _TEXT) if "data" in output else output.get("text"))
+
+    if not any(map(str.strip, printed())):
         return
-    inner = Source(file, data=printed.encode("utf-8", errors="replace"))
+    inner = _Printed(file, pieces=printed)
     for reader in (CONSOLE, PASTED_TABLE):
         try:
             logs = list(reader.read(inner))
@@ -125,47 +137,85 @@ def _in_cell(skipped: Skipped, number: int) -> Skipped:
     return Skipped(skipped.file, None, why)
 
 
-def _shown(output: dict[str, object], kind: str) -> str:
+def _shown(output: dict[str, object], kind: str) -> object:
     data = output.get("data")
-    if isinstance(data, dict):
-        return _text(data.get(kind))
-    return _text(output.get(kind.removeprefix("text/")))
+    return data.get(kind) if isinstance(data, dict) else output.get(kind.removeprefix("text/"))
 
 
-def _printed(output: dict[str, object]) -> str:
-    return _text(output.get("text"))
+@dataclass(frozen=True, slots=True)
+class _Printed(Source):
+    """What a cell printed.
+
+    Attributes:
+        pieces: Gives it from its beginning.
+    """
+
+    pieces: Callable[[], Iterable[str]] = field(default=tuple)
+
+    def open(self) -> BinaryIO:
+        """A stream over its pieces, of which none is held for long."""
+        return io.BufferedReader(_Pieces(self.pieces()))
 
 
-def _text(lines: object) -> str:
-    if isinstance(lines, list):
-        return "".join(each for each in lines if isinstance(each, str))
-    return lines if isinstance(lines, str) else ""
+class _Pieces(io.RawIOBase):
+    """A text that comes in pieces, as a stream of UTF-8."""
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self._pieces = (piece.encode("utf-8", errors="replace") for piece in pieces)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        size = min(len(view), len(self._rest))
+        view[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
 
 
-def _table_log(file: str, table: HtmlTable) -> RawLog | None:
-    """The log that a table is; None where it is no log of training. A column without a name is an index."""
-    if not table.names or not table.rows or not is_header(table.names):
-        return None
-    kept = [index for index, name in enumerate(table.names) if name]
-    names, notes = own_names(table.names[index] for index in kept)
-    records = Records(file, none=Gap.ABSENT)
-    records.notes += notes
-    for number, cells in enumerate(table.rows, start=1):
-        if len(cells) != len(table.names):
+class _Table:
+    """A table of metrics. A column without a name is an index."""
+
+    def __init__(self, file: str, names: list[str]) -> None:
+        self._file, self._width, self._rows = file, len(names), 0
+        self._kept = [index for index, name in enumerate(names) if name]
+        own, notes = own_names(names[index] for index in self._kept)
+        self._names = tuple(own)
+        self._records = Records(file, none=Gap.ABSENT)
+        self._records.notes += notes
+
+    @classmethod
+    def of(cls, file: str, names: list[str]) -> _Table | None:
+        """The table with this header; None where it cannot be that of a log."""
+        return cls(file, names) if names and is_header(names) else None
+
+    def row(self, cells: list[str]) -> None:
+        """Add a row."""
+        self._rows += 1
+        if len(cells) != self._width:
             why = said(
                 "row {row} of a table has {n} cells where the header has {names}",
-                row=number,
+                row=self._rows,
                 n=len(cells),
-                names=len(table.names),
+                names=self._width,
             )
-            records.skip(None, why)
-            continue
-        values = [value(cells[index]) for index in kept]
-        records.table.row(tuple(names), [None if isinstance(v, Gap) else v for v in values], number)
-    try:
-        return records.log(file, Notebook.name, lines=False)
-    except UnreadableLogError:
-        return None
+            self._records.skip(None, why)
+            return
+        values = [value(cells[index]) for index in self._kept]
+        self._records.table.row(self._names, [None if isinstance(v, Gap) else v for v in values], self._rows)
+
+    def log(self) -> RawLog | None:
+        """The log that it is; None where it is no log of training."""
+        try:
+            return self._records.log(self._file, Notebook.name, lines=False)
+        except UnreadableLogError:
+            return None
 
 
 NOTEBOOK = Notebook()

@@ -2,7 +2,7 @@
 
 A step of a small model is a few hundred operations, and as many go into its metrics if each is reduced by itself. So tensors
 wait here, without a copy, until a metric comes again: then the next micro-batch has begun, and what waited is stacked by shape
-and reduced together.
+and reduced together. What comes out is what `holter.signals.masked` gives for each of them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from holter.errors import HolterError
 from holter.recorder.fold import DEVIATION, EXPLAINED_VARIANCE, MAX, MEAN, MIN, SUM, VARIANCE
+from holter.signals.masked import widened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,13 +207,12 @@ def _version(tensor: Tensor | None) -> int:
 
 def _exact(values: Tensor, wide: torch.dtype) -> Tensor:
     """The values in a type that a stack of mixed types does not round, and sums do not either."""
-    if values.is_floating_point():
-        return values if values.element_size() >= 4 else values.float()
-    return values.float() if values.element_size() == 1 else values.to(wide)
+    # float32 holds every float of half its width and every byte, but not every count.
+    return widened(values) if values.is_floating_point() or values.element_size() == 1 else values.to(wide)
 
 
 def _like(mask: Tensor | None, values: Tensor) -> Tensor:
-    """The mask in the shape of the values."""
+    """The mask in the shape of the values; that of a metric without one in memory, since a view would make the stack slow."""
     import torch
 
     if mask is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
@@ -30,6 +31,12 @@ MOST_ONLY = 4
 MOST_RUNS = 8
 MOST_PAIRS = 3
 MOST_COLUMNS = 4
+NARROWEST = 14
+"""Columns of a terminal that metrics' names have at least."""
+INTERVAL = 24
+"""Columns that a difference and its interval have at least; longer ones go on in the next line."""
+WIDEST_HEAD = 10
+"""Characters of a word that heads a column of numbers."""
 
 
 def print_comparison(console: Console, comparison: Comparison, *, verbose: bool) -> None:
@@ -148,28 +155,38 @@ def _others(comparison: Comparison, pairs: Sequence[Pair]) -> RenderableType:
 def _table(comparison: Comparison, pair: Pair, differences: Sequence[Difference]) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("")
-    table.add_column(text("at the end"), overflow="fold", min_width=24)
+    table.add_column(text("at the end"), overflow="fold", min_width=NARROWEST)
     for group in (pair.first, pair.second):
-        table.add_column(Text(safe(_column(comparison, group)), overflow="fold"))
-    table.add_column(text("difference, 95 %"), no_wrap=True)
-    table.add_column(text("apart from"), no_wrap=True)
-    for each in differences:
+        head = " ".join(_shortened(word) for word in safe(_column(comparison, group)).split())
+        table.add_column(head, min_width=max(map(cell_len, head.split()), default=0))
+    table.add_column(text("difference, 95 %"), min_width=INTERVAL)
+    places = ["" if d.parting is None else told(words.place(comparison, d.parting.at)) for d in differences]
+    if any(places):
+        table.add_column(text("apart from"), min_width=max(map(cell_len, places)))
+    for each, place in zip(differences, places, strict=True):
         signal = comparison.signals[each.key]
         a, b = signal.levels[pair.first], signal.levels[pair.second]
         assert a is not None
         assert b is not None
         sign = words.mark(comparison, each)
         grave = STYLES["critical" if signal.outcome else "warning"]
-        apart = "" if each.parting is None else told(words.place(comparison, each.parting.at))
         table.add_row(
             Text(sign, style={"▲": STYLES["healthy"], "▼": grave, "·": "dim"}[sign]),
             Text(safe(signal.metric)),
             f"{a.mean:.4g}",
             f"{b.mean:.4g}",
             words.interval(each.effect),
-            apart,
+            *([place] if any(places) else []),
         )
     return table
+
+
+def _shortened(word: str) -> str:
+    """A word that heads a column: no wider than the numbers below it, which need the place, and never broken."""
+    if len(word) <= WIDEST_HEAD:
+        return word
+    end = WIDEST_HEAD // 2
+    return f"{word[: WIDEST_HEAD - end - 1]}…{word[-end:]}"
 
 
 def _column(comparison: Comparison, group: int) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from holter.compare import Verdict
 from holter.language import listed, text, told
 from holter.reports import comparison_words as words
-from holter.reports.markdown import code, escaped
+from holter.reports.markdown import bullets, code, escaped
 from holter.reports.terminal import MARKS
 from holter.reports.words import not_read
 
@@ -77,7 +77,7 @@ def _pair(comparison: Comparison, pair: Pair) -> Iterator[str]:
     yield "## " + text("{second} against {first}").format(second=code(second.label), first=code(first.label))
     if pair.regressions:
         yield f"### {text('Worse')}"
-        yield _list(f"✗ {escaped(told(r.says))}" for r in pair.regressions)
+        yield bullets(f"✗ {escaped(told(r.says))}" for r in pair.regressions)
     if words.within(pair):
         yield words.one_run_each()
     differ = [d for d in pair.differences if d.effect.verdict in words.DIFFERS]
@@ -120,7 +120,9 @@ def _difference(comparison: Comparison, pair: Pair, difference: Difference) -> l
 
 
 def _intervals(comparison: Comparison, differences: Sequence[Difference]) -> str:
-    return _list(f"{code(comparison.signals[d.key].metric)}: {escaped(words.interval(d.effect))}" for d in differences)
+    return bullets(
+        f"{code(comparison.signals[d.key].metric)}: {escaped(words.interval(d.effect))}" for d in differences
+    )
 
 
 def _sweep(comparison: Comparison) -> Iterator[str]:
@@ -128,9 +130,9 @@ def _sweep(comparison: Comparison) -> Iterator[str]:
     yield f"## {text('What the swept settings did')}"
     stands = [i for i in comparison.sweep.influences if i.stands]
     lines = [escaped(told(words.influence(comparison, i))) for i in stands[:MOST_INFLUENCES]]
-    yield _list(lines or [words.nothing_stands()])
+    yield bullets(lines or [words.nothing_stands()])
     if comparison.sweep.together:
-        yield _list(escaped(told(words.together(names))) for names in comparison.sweep.together)
+        yield bullets(escaped(told(words.together(names))) for names in comparison.sweep.together)
 
 
 def _footer(comparison: Comparison, refused: Sequence[Skipped]) -> str:
@@ -140,7 +142,7 @@ def _footer(comparison: Comparison, refused: Sequence[Skipped]) -> str:
         lines.append(text("Not in all ({n}): {names}").format(n=len(comparison.only), names=names))
     lines.append(text("Runs: {names}").format(names=", ".join(words.run_names(comparison))))
     lines += [text("Not read: {what}").format(what=told(not_read(r))) for r in refused]
-    return _folded(text("How this was compared"), _list(escaped(line) for line in lines))
+    return _folded(text("How this was compared"), bullets(escaped(line) for line in lines))
 
 
 def _folded(summary: str, body: str) -> str:
@@ -150,7 +152,3 @@ def _folded(summary: str, body: str) -> str:
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], sides: str) -> str:
     rule = "|".join("---:" if side == "r" else "---" for side in sides)
     return "\n".join([f"| {' | '.join(heads)} |", f"|{rule}|", *(f"| {' | '.join(row)} |" for row in rows)])
-
-
-def _list(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)

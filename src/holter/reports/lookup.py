@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holter.detectors.registry import all_detectors
 from holter.dialects.registry import ANY_SCORE, GENERIC, all_dialects, dialect, lineage, meaning
@@ -24,9 +24,11 @@ from holter.reports.pages import (
 from holter.signals.catalog import catalog, concepts, find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from holter.dialects.registry import Meaning
+
+T = TypeVar("T")
 
 
 def look_up(name: str) -> Page:
@@ -39,7 +41,8 @@ def look_up(name: str) -> Page:
         UnknownNameError: With the nearest names of every kind.
     """
     name = name.strip()
-    pages = [p for p in (_signal(name), _detector(name), _concept(name), _dialect(name), _reader(name)) if p]
+    members = (_member(all_dialects(), name, dialect_page), _member(all_readers(), name, reader_page))
+    pages = [p for p in (_signal(name), _detector(name), _concept(name), *members) if p]
     if not pages and (named := _raw(name)):
         pages = [named]
     if not pages and name.startswith("eval/") and len(name) > len("eval/"):
@@ -117,14 +120,10 @@ def _detector(name: str) -> Page | None:
     return next((detector_page(d) for d in all_detectors().values() if {d.name, d.code} & asked), None)
 
 
-def _dialect(name: str) -> Page | None:
-    spoken = all_dialects().get(name.lower().replace("_", "-"))
-    return dialect_page(spoken) if spoken is not None else None
-
-
-def _reader(name: str) -> Page | None:
-    reader = all_readers().get(name.lower().replace("_", "-"))
-    return reader_page(reader) if reader is not None else None
+def _member(known: Mapping[str, T], name: str, page: Callable[[T], Page]) -> Page | None:
+    """The page of a dialect or a reader, however its name is typed."""
+    found = known.get(name.lower().replace("_", "-"))
+    return page(found) if found is not None else None
 
 
 def _raw(name: str) -> Page | None:

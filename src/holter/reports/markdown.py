@@ -62,7 +62,7 @@ def markdown(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = ()) ->
     for diagnosis in diagnoses:
         parts += _run(diagnosis)
     if refused:
-        parts += [f"## {text('Not read')}", _list(escaped(told(not_read(r))) for r in refused)]
+        parts += [f"## {text('Not read')}", bullets(escaped(told(not_read(r))) for r in refused)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -104,7 +104,7 @@ def _run(diagnosis: Diagnosis) -> Iterator[str]:
     asides = [f for f in diagnosis.findings if f.severity is Severity.INFO and id(f) not in shown]
     if asides:
         yield f"## {text('Worth knowing')}"
-        yield _list(_pair(code(f.detector), escaped(told(f.title))) for f in asides)
+        yield bullets(_pair(code(f.detector), escaped(told(f.title))) for f in asides)
     if diagnosis.advice:
         yield f"## {text('What to try, in this order')}"
         yield "\n".join(f"{i}. {escaped(told(a))}" for i, a in enumerate(diagnosis.advice, start=1))
@@ -115,7 +115,7 @@ def _story(story: Story) -> Iterator[str]:
     yield _finding(story.root)
     if story.consequences:
         yield text("Then:")
-        yield _list(
+        yield bullets(
             text("{detector}, from step {step}: {what}").format(
                 detector=f"{_status(str(f.severity))} {code(f.detector)}",
                 step=step_text(f.first_step),
@@ -180,5 +180,6 @@ def _status(status: str) -> str:
     return f"{MARKS[status]} {status_text(status)}"
 
 
-def _list(lines: Iterable[str]) -> str:
+def bullets(lines: Iterable[str]) -> str:
+    """Lines as a list."""
     return "\n".join(f"- {line}" for line in lines)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Group
 from rich.padding import Padding
 from rich.panel import Panel
@@ -22,9 +24,9 @@ from holter.reports.words import duration, extent, not_read, status_head
 from holter.signals.catalog import concepts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
 
     from holter.findings.diagnosis import Diagnosis, Phase, Story
     from holter.findings.finding import Evidence, Finding
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan", "healthy": "green", "cannot-tell": "magenta"}
 MARKS = {"critical": "✗", "warning": "!", "info": "i", "healthy": "✓", "cannot-tell": "?"}
 SPARK = 32
+EDGES = 6
+"""Columns of a box's edge that say nothing: two corners and two blanks, with a dash beside each corner."""
 MOST_NAMES = 8
 """Names that were not understood that are printed."""
 QUOTED = 6
@@ -48,7 +52,7 @@ def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis], *, verbose
 
 def render(diagnosis: Diagnosis, *, verbose: bool = False) -> RenderableType:
     """One run's diagnosis."""
-    parts: list[RenderableType] = [_header(diagnosis)]
+    parts: list[RenderableType] = [_Header(diagnosis)]
     if len(diagnosis.phases) > 1 or diagnosis.verdict.status in ("healthy", "info"):
         parts.append(_phases(diagnosis))
     parts += [_story(diagnosis, s, verbose=verbose) for s in diagnosis.stories if s.severity >= Severity.WARNING]
@@ -59,15 +63,37 @@ def render(diagnosis: Diagnosis, *, verbose: bool = False) -> RenderableType:
     return Group(*parts)
 
 
-def _header(diagnosis: Diagnosis) -> Panel:
-    run, verdict = diagnosis.run, diagnosis.verdict
+@dataclass(frozen=True)
+class _Header:
+    """The verdict in a box. Its lower edge says which run it is of; of a path that is too long for it, only the end."""
+
+    diagnosis: Diagnosis
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """As `rich` asks for it, which knows how wide it may be."""
+        run = self.diagnosis.run
+        about = f" · {run.dialect} · {told(extent(run))}"
+        name = _end(safe(run.name), options.max_width - EDGES - cell_len(about))
+        yield _panel(self.diagnosis, name + about)
+
+
+def _end(name: str, columns: int) -> str:
+    """The end of a name that is wider than so many columns."""
+    if cell_len(name) <= columns:
+        return name
+    while name and cell_len(name) >= columns:
+        name = name[1:]
+    return f"…{name}"
+
+
+def _panel(diagnosis: Diagnosis, about: str) -> Panel:
+    verdict = diagnosis.verdict
     body = Prose(safe(told(verdict.title)), style=STYLES[verdict.status])
     body.append(f"\n{safe(told(verdict.text))}", style="default not bold")
     if diagnosis.last_good_step is not None:
         good = text("Last good step: {step}.").format(step=step_text(diagnosis.last_good_step))
         body.append(f"\n{good}", style="default not bold")
     title = Text(f" {MARKS[verdict.status]} {status_head(verdict.status)} ", style=STYLES[verdict.status])
-    about = f"{safe(run.name)} · {run.dialect} · {told(extent(run))}"
     return Panel(body, title=title, title_align="left", subtitle=Text(about, style="dim"), subtitle_align="left")
 
 
@@ -192,6 +218,7 @@ def _footer(diagnosis: Diagnosis, *, verbose: bool) -> RenderableType:
             lines += [Prose(f"- {u.detector}: {safe(told(u.why))}", style="dim") for u in diagnosis.unchecked]
         else:
             lines.append(Prose(told(_not_checked(diagnosis)), style="dim"))
+            lines += [Prose(f"- {u.detector}: {safe(told(u.why))}") for u in diagnosis.unchecked if u.failed]
     below = [text("Ignored: {name} ({reason})").format(name=n, reason=r) for n, r in diagnosis.ignored.items()]
     if run.unknown:
         names = ", ".join(list(run.unknown)[: None if verbose else MOST_NAMES])

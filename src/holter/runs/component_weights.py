@@ -84,11 +84,15 @@ def _configured(said: object, labels: list[str]) -> dict[str, float] | None:
 
 def _rows(parts: list[Series], reward: Series) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Component means ``(n, functions)`` and rewards ``(n,)`` over the rows that hold finite values of all."""
-    at = reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), (s.at for s in parts), reward.at)
+    at = reduce(_shared, (s.at for s in parts), reward.at)
     table = np.stack([s.values[np.searchsorted(s.at, at)] for s in parts], axis=1)
     total = reward.values[np.searchsorted(reward.at, at)]
     finite = (np.abs(table) < 1e100).all(axis=1) & (np.abs(total) < 1e100)  # beyond that, squares overflow
     return table[finite][:MOST_ROWS], total[finite][:MOST_ROWS]
+
+
+def _shared(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    return a if np.array_equal(a, b) else np.intersect1d(a, b, assume_unique=True)
 
 
 def _solved(table: NDArray[np.float64], total: NDArray[np.float64]) -> list[float | None] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import time
@@ -20,6 +21,8 @@ _REFUSED = re.compile(r"[^\w\-./ :]", re.ASCII)
 """Characters that MLflow takes in no name."""
 _AT_ONCE = 100
 """Parameters that one call may hold."""
+_METRICS = 1000
+"""Metrics that one call may hold."""
 _LONGEST = 6000
 """Characters of a parameter's value."""
 _MARK = "holter.run"
@@ -70,17 +73,19 @@ class MLflowSink:
         self._config.update(new)
 
     def write(self, step: float, row: Values) -> None:
-        """One row in one call."""
+        """One row, in one call where one may hold it."""
         from mlflow.entities import Metric
 
         at = int(1000 * (row.get("time") or time.time()))
         values = renamed(row, as_logged)
-        self._client.log_batch(
-            self._run, metrics=[Metric(_REFUSED.sub("_", name), float(v), at, int(step)) for name, v in values.items()]
-        )
+        metrics = [Metric(_REFUSED.sub("_", name), float(v), at, int(step)) for name, v in values.items()]
+        for start in range(0, len(metrics), _METRICS):
+            self._client.log_batch(self._run, metrics=metrics[start : start + _METRICS])
 
     def samples(self, step: float, rows: Sequence[Sample]) -> None:
         """One table a step among the run's artifacts, where pandas is installed, which MLflow's tables are made of."""
+        if importlib.util.find_spec("pandas") is None:
+            return
         name = f"completions/{int(step):08d}.json"
         self._client.log_table(self._run, columns(int(step), rows), artifact_file=name)
 

@@ -2,14 +2,18 @@
 
 ```
 config.py  grpo_config.py    settings: TRL's names, unknown and contradictory ones refused
+names.py                     what is said of a name that is TRL's only, called otherwise here, or misspelt
 models.py                    policy, reference, reward models, tokenizer
 prompts.py                   datasets to prompts, in generation batches; tokenising
 rollout.py                   sampling completions, with the log-probabilities they were sampled at
+decoder.py                   decoding without module calls, for the commonest architecture
 scoring.py                   log-probabilities and entropy of given completions, on their own positions only
 rewards.py                   reward functions and reward models, weighted
 advantages.py                from rewards to advantages
-buffer.py                    the completions of a generation, cut into micro-batches; saved with a checkpoint
+buffer.py                    the completions of a generation, cut into micro-batches
+checkpoint.py                what a resumed run needs besides what transformers saves
 evaluation.py                evidence beside the proxy: perplexity, alignment, preferences, held-out prompts
+clock.py                     where the time of a step goes, by phase
 measures.py                  what every trainer measures of completions and rewards
 reporting.py                 rows and completions to the run folder, the trackers and the monitor
 integration.py               trackers that transformers integrates, as sinks
@@ -18,6 +22,7 @@ lifecycle.py                 what transformers tells callbacks only
 launch.py                    a run from a configuration file
 on_policy.py                 what both trainers need of `transformers.Trainer`
 grpo.py                      GRPO, from top to bottom
+liger.py                     liger-kernel's fused loss for it
 
 ppo_config.py                settings of PPO
 gae.py  kl_control.py        advantages from values; the price of drift

@@ -8,12 +8,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 import torch
 from transformers import TrainingArguments
 from transformers.integrations import get_available_reporting_integrations
+from transformers.optimization import get_scheduler
 
 from holter.errors import SettingsError
 from holter.monitor import StopRule
@@ -200,8 +202,29 @@ class OnPolicyConfig(TrainingArguments):
             self.eval_on_start = str(getattr(self.eval_strategy, "value", self.eval_strategy)) != "no"
         self.report_to = "none"
         super().__post_init__()
+        self._check_schedule()
         # What transformers would drive itself is driven by sinks here, so that a tracker that fails cannot stop training.
         self.report_to = [t.name for t in ours] + list(theirs)
+
+    def _check_schedule(self) -> None:
+        """Make the schedule once, for a parameter of no account: the real one is made when the models are loaded already."""
+        told = f"{type(self).__name__}: lr_scheduler_kwargs={self.lr_scheduler_kwargs}"
+        if not isinstance(self.lr_scheduler_kwargs, dict | None):
+            raise SettingsError(f"{told} must be arguments by name")
+        optimizer = torch.optim.SGD([torch.zeros(1)], lr=float(self.learning_rate))
+        schedule = getattr(self.lr_scheduler_type, "value", self.lr_scheduler_type)
+        try:
+            get_scheduler(
+                schedule,
+                optimizer,
+                num_warmup_steps=0,
+                num_training_steps=2,
+                scheduler_specific_kwargs=self.lr_scheduler_kwargs,
+            )
+        except (TypeError, ValueError, ArithmeticError) as error:
+            # A function's name tells nobody anything who wrote a setting.
+            why = re.sub(r"^(\w+\.)*\w+\(\) ", "", str(error))
+            raise SettingsError(f"{told} does not go with lr_scheduler_type={schedule!r}: {why}") from error
 
     def _check(self) -> None:
         wrong = [

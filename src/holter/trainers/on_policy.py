@@ -18,7 +18,7 @@ from transformers.trainer_callback import ProgressCallback
 
 from holter.errors import SettingsError
 from holter.monitor.ending import Ending
-from holter.trainers.buffer import Rollout
+from holter.trainers import checkpoint
 from holter.trainers.clock import Clock
 from holter.trainers.evaluation import Evaluation
 from holter.trainers.lifecycle import Lifecycle
@@ -45,13 +45,10 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
     from transformers import PreTrainedModel, TrainerCallback
 
-    from holter.trainers.buffer import MicroBatch
+    from holter.trainers.buffer import MicroBatch, Rollout
     from holter.trainers.config import OnPolicyConfig
     from holter.trainers.prompts import Row
     from holter.trainers.scoring import Layout, Outputs
-
-STATE = "holter.json"
-ROLLOUT = "rollout"
 
 
 class OnPolicyTrainer(Trainer):
@@ -140,8 +137,7 @@ class OnPolicyTrainer(Trainer):
         self._extra: dict[str, list[object]] = {}
         self.micro_steps = 0
         self._packs: bool | None = None
-        self._resumed_folder: Path | None = None
-        self._resumed: dict[str, Any] | None = None
+        self._resumed: checkpoint.Resumed | None = None
         # Processes that sample the same prompts must not sample the same completions.
         set_seed(args.seed, device_specific=True)
 
@@ -157,6 +153,16 @@ class OnPolicyTrainer(Trainer):
     """Micro-batches of one generation on each process."""
     passes: int
     """How often a generation is gone through."""
+
+    @property
+    def mid_generation(self) -> bool:
+        """Whether micro-batches of the last generation are still to come."""
+        return self.micro_steps % (self.parts * self.passes) != 0
+
+    @property
+    def logged_at(self) -> int:
+        """Step of the last row."""
+        return self._globalstep_last_logged
 
     @property
     def policy(self) -> Any:  # noqa: ANN401
@@ -297,7 +303,7 @@ class OnPolicyTrainer(Trainer):
             model.train()
             if callable(getattr(self.optimizer, "train", None)):
                 self.optimizer.train()
-            if self.rollout is None or self.micro_steps % (self.parts * self.passes) == 0:
+            if self.rollout is None or not self.mid_generation:
                 self._extra = {}
                 self.rollout = self.collect(inputs)
             batch = self.rollout.part(
@@ -424,7 +430,7 @@ class OnPolicyTrainer(Trainer):
 
     def train(self, resume_from_checkpoint: Any = None, **kwargs: Any) -> Any:  # noqa: ANN401
         """Train; `resume_from_checkpoint` is a checkpoint's path, or True for the last one in ``output_dir``."""
-        self.rollout, self.micro_steps, self._resumed_folder, self._resumed = None, 0, None, None
+        self.rollout, self.micro_steps, self._resumed = None, 0, None
         self.metrics.discard()
         self.clock.take()
         self.ending.begin()
@@ -442,51 +448,21 @@ class OnPolicyTrainer(Trainer):
         config |= {"reward_functions": self.rewards.names, "reward_weights": self.rewards.weights.tolist()}
         if self.evaluation.size:
             config["eval_size"] = self.evaluation.size
-        self.report.open(self, self._resumed_folder, config)
-        if self._resumed is not None:
-            self._globalstep_last_logged = self._resumed["logged_at"]
-            self._resumed = None
+        resumed, self._resumed = self._resumed, None
+        self.report.open(self, None if resumed is None else resumed.run, config)
+        if resumed is not None:
+            # Only now: until here transformers holds the step of the checkpoint for logged.
+            self._globalstep_last_logged = resumed.logged_at
 
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:  # noqa: ANN401
-        """Save what a resumed run needs besides: the completions not yet used up, and which run it is."""
-        folder = Path(self._get_output_dir(trial)) / f"checkpoint-{self.state.global_step}"
-        folder.mkdir(parents=True, exist_ok=True)
-        rollout = self.rollout.state() if self.rollout is not None and self._mid_generation() else None
-        state = {
-            "rollout": rollout,
-            "report": self.report.state(),
-            "clock": self.clock.state(),
-            "logged_at": self._globalstep_last_logged,
-        }
-        torch.save(state, folder / f"{ROLLOUT}_{self.accelerator.process_index}.pt")
-        if self.args.should_save:
-            said = {"micro_steps": self.micro_steps, "run": str(self.report.folder or "")}
-            (folder / STATE).write_text(json.dumps(said), encoding="utf-8")
+        """Save what a resumed run needs besides, too."""
+        checkpoint.save(self, Path(self._get_output_dir(trial)) / f"checkpoint-{self.state.global_step}")
         super()._save_checkpoint(model, trial)
 
-    def _mid_generation(self) -> bool:
-        return self.micro_steps % (self.parts * self.passes) != 0
-
-    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
-        super()._load_optimizer_and_scheduler(checkpoint)
-        if checkpoint is None:
-            return
-        said_in = Path(checkpoint) / STATE
-        if not said_in.exists():
-            raise SettingsError(f"{checkpoint} is no checkpoint of this trainer: it has no {STATE}")
-        said = json.loads(said_in.read_text(encoding="utf-8"))
-        self.micro_steps = int(said["micro_steps"])
-        self._resumed_folder = Path(said["run"]) if said["run"] else None
-        file = Path(checkpoint) / f"{ROLLOUT}_{self.accelerator.process_index}.pt"
-        if not file.exists():
-            raise SettingsError(
-                f"{checkpoint} was saved by {len(list(Path(checkpoint).glob(f'{ROLLOUT}_*.pt')))} processes; resume with as many"
-            )
-        self._resumed = torch.load(file, map_location="cpu", weights_only=True)
-        kept = self._resumed["rollout"]
-        self.rollout = Rollout.restored(kept, self.args.device) if kept is not None else None
-        self.report.restore(self._resumed["report"])
-        self.clock.restore(self._resumed["clock"])
+    def _load_optimizer_and_scheduler(self, folder: str | None) -> None:
+        super()._load_optimizer_and_scheduler(folder)
+        if folder is not None:
+            self._resumed = checkpoint.restore(self, Path(folder))
 
 
 def _first(values: list[Any]) -> Any:  # noqa: ANN401

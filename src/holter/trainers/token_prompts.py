@@ -43,12 +43,18 @@ class TokenizedPromptTokenizer(PromptTokenizer):
         return prompt.tokens if self.max_length is None else prompt.tokens[-self.max_length :]
 
 
-class TokenizedRows:
-    """Rows of a dataset of tokens, with a ``prompt``."""
+class _Prompted:
+    """A dataset of tokens whose rows are given with a ``prompt``."""
 
     def __init__(self, rows: Any, tokenizer: PreTrainedTokenizerBase) -> None:  # noqa: ANN401
-        """Show `rows` with prompts."""
         self.rows, self.tokenizer = rows, tokenizer
+
+    def __iter__(self) -> Iterator[Row]:
+        return (prompted(row, self.tokenizer) for row in self.rows)
+
+
+class TokenizedRows(_Prompted):
+    """One whose rows can be had in any order."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -56,24 +62,14 @@ class TokenizedRows:
     def __getitem__(self, at: int) -> Row:
         return prompted(self.rows[at], self.tokenizer)
 
-    def __iter__(self) -> Iterator[Row]:
-        return (prompted(row, self.tokenizer) for row in self.rows)
 
-
-class TokenizedStream(torch.utils.data.IterableDataset):
-    """The same, of a dataset that can only be gone through in order."""
-
-    def __init__(self, rows: Any, tokenizer: PreTrainedTokenizerBase) -> None:  # noqa: ANN401
-        """Show `rows` with prompts."""
-        self.rows, self.tokenizer = rows, tokenizer
+class TokenizedStream(_Prompted, torch.utils.data.IterableDataset):
+    """One that can only be gone through in order."""
 
     def set_epoch(self, epoch: int) -> None:
         """Order of the next pass, where the dataset has orders."""
         if hasattr(self.rows, "set_epoch"):
             self.rows.set_epoch(epoch)
-
-    def __iter__(self) -> Iterator[Row]:
-        return (prompted(row, self.tokenizer) for row in self.rows)
 
 
 def with_prompts(rows: Any, tokenizer: PreTrainedTokenizerBase) -> Any:  # noqa: ANN401

@@ -140,6 +140,7 @@ def test_runs_are_aligned_on_what_they_count() -> None:
 
 
 def test_an_axis_that_a_log_does_not_count_is_refused_with_what_it_counts() -> None:
+    assert issubclass(AxisError, ValueError)
     with pytest.raises(AxisError, match=r"does not count episodes. It can be aligned on step"):
         compare([run("a", 1), run("b", 2)], axis="episodes")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,6 +13,9 @@ import holter
 from holter.dashboard.fleet import Fleet, State
 from holter.dashboard.safety import POLICY, is_local
 from holter.dashboard.server import application
+from holter.findings.diagnosis import diagnose_in_place
+from holter.runs.folder import logs_in
+from holter.runs.load import load_source
 from tests.unit.dashboard.wire import curves
 
 ASSETS = {"index.html": ("text/html", b"<!doctype html>"), "page.js": ("text/javascript", b"1")}
@@ -77,6 +81,26 @@ def test_a_request_that_makes_no_sense_gets_a_sentence(fleet, query):
     answer = client(fleet).get(f"/api/curves?{query}")
     assert answer.status_code in (400, 404)
     assert answer.text.endswith(".")
+
+
+def test_a_range_of_what_was_consumed_is_whole_wherever_it_is_counted(tmp_path):
+    rows = [
+        {"step": s, "reward": 0.01 * s} | ({"num_tokens": 50 * s * s} if s % 10 == 0 else {}) for s in range(1, 301)
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write(tmp_path / "counts-nothing")
+    fleet = Fleet(tmp_path)
+    fleet.look()
+    ids = [e.id for e in fleet.entries()]
+    # From step 20 on to step 30, between which every step is 2500 tokens.
+    query = {"run": ids, "key": "reward", "along": "tokens", "from": 20_000, "to": 45_000}
+    [curve] = curves(client(fleet).get("/api/curves", params=query).content)
+    assert curve["whole"]
+    assert curve["values"] == pytest.approx([0.01 * s for s in range(19, 32)])
+    assert curve["steps"] == pytest.approx([18_500, *range(20_000, 45_001, 2500), 48_500])
+    early = {**query, "from": -100_000, "to": 5_000}
+    [curve] = curves(client(fleet).get("/api/curves", params=early).content)
+    assert curve["steps"][0] == pytest.approx(5_000 - 9 * 1_500)
 
 
 def test_an_unknown_run_is_not_found(fleet):
@@ -177,6 +201,60 @@ def test_a_log_that_breaks_is_told_and_the_others_stay(fleet, root):
     answer = client(fleet).get("/api/runs").json()
     assert len(answer["runs"]) == 2
     assert any("trainer_state.json" in r["file"] for r in answer["refused"])
+
+
+def broken(*_, **__):
+    raise IndexError("a {bug}")
+
+
+def test_a_run_that_the_detectors_trip_over_says_so_once_and_the_others_are_judged(root, monkeypatch, caplog):
+    def judge(run, settings):
+        return broken() if "a" in run.path.split("/") else diagnose_in_place(run, settings)
+
+    monkeypatch.setattr("holter.dashboard.fleet.diagnose_in_place", judge)
+    fleet = Fleet(root)
+    fleet.look()
+    write(root / "a", rows=61)
+    fleet._logs[next(k for k in fleet._logs if "/a/" in k)].diagnosis_due = 0.0
+    fleet.look()
+    first, second = client(fleet).get("/api/runs").json()["runs"]
+    assert (first["last_step"], first["status"]) == (61, "cannot-tell")
+    assert first["title"] == "Not judged: IndexError: a {bug}"
+    assert second["status"] != "cannot-tell"
+    assert [r.getMessage() for r in caplog.records] == ["a/log.jsonl: IndexError: a {bug}"]
+
+
+def test_a_run_that_a_reader_trips_over_is_told_and_the_others_stay(root, monkeypatch, caplog):
+    def load(source):
+        return broken() if "a" in source.name.split("/") else load_source(source)
+
+    monkeypatch.setattr("holter.dashboard.fleet.load_source", load)
+    fleet = Fleet(root)
+    fleet.look()
+    answer = client(fleet).get("/api/runs").json()
+    assert [r["name"] for r in answer["runs"]] == ["b/log.jsonl"]
+    [refused] = answer["refused"]
+    assert refused["why"] == "IndexError: a {bug}"
+    assert refused["file"].endswith("a/log.jsonl")
+    assert len(caplog.records) == 1
+
+
+def test_a_look_that_breaks_off_is_logged_once_and_the_next_one_finds_the_runs(root, monkeypatch, caplog):
+    looks = []
+
+    def look(folder):
+        looks.append(folder)
+        return broken() if len(looks) < 3 else logs_in(folder)
+
+    monkeypatch.setattr("holter.dashboard.fleet.LOOK", 0.0)
+    monkeypatch.setattr("holter.dashboard.fleet.logs_in", look)
+    fleet, judged = Fleet(root), threading.Event()
+    fleet.listen(lambda: judged.set() if all(e.diagnosis for e in fleet.entries()) and fleet.looked else None)
+    fleet.start()
+    assert judged.wait(60)
+    fleet.close()
+    assert len(fleet.entries()) == 2
+    assert [r.getMessage() for r in caplog.records] == [f"{root}: IndexError: a {{bug}}"]
 
 
 def test_states_follow_the_files(tmp_path):

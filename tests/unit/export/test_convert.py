@@ -101,10 +101,10 @@ def test_parquet_comes_back_with_nulls_as_absent(log, tmp_path):
 
 def test_without_pyarrow_parquet_says_what_to_install(log, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(Exception, match="pip install pyarrow"):
+    with pytest.raises(Exception, match=r"pip install 'holter\[parquet\]'"):
         convert(log, tmp_path / "out.parquet")
     (tmp_path / "in.parquet").write_bytes(b"PAR1" + bytes(100))
-    with pytest.raises(Exception, match="pip install pyarrow"):
+    with pytest.raises(Exception, match=r"pip install 'holter\[parquet\]'"):
         convert(tmp_path / "in.parquet", tmp_path / "out.csv")
 
 

@@ -1,7 +1,44 @@
 """The verdict says no more than the log carries."""
 
+import pytest
+
 from holter.findings.diagnosis import diagnose
+from holter.findings.diagnosis.story import stories
+from holter.findings.diagnosis.verdict import verdict
+from holter.findings.finding import Confidence, Evidence, Finding, Severity
 from holter.runs.build import run_of
+
+
+def finding(detector, severity, confidence, caused_by=None):
+    evidence = Evidence(metric=detector, key="reward", steps=(1.0,), values=(0.5,), unit="", says="seen")
+    return Finding(
+        detector=detector,
+        code="TST001",
+        severity=severity,
+        confidence=confidence,
+        title=f"{detector} is seen",
+        first_step=1.0,
+        last_step=9.0,
+        onset=(1.0, 1.0),
+        raised_step=1.0,
+        active=True,
+        evidence=(evidence,),
+        caused_by=caused_by,
+    )
+
+
+@pytest.mark.parametrize(
+    ("root", "consequence", "said"),
+    [
+        ((Severity.WARNING, Confidence.MODERATE), (Severity.CRITICAL, Confidence.CERTAIN), Confidence.MODERATE),
+        ((Severity.WARNING, Confidence.CERTAIN), (Severity.CRITICAL, Confidence.STRONG), Confidence.STRONG),
+        ((Severity.CRITICAL, Confidence.STRONG), (Severity.CRITICAL, Confidence.CERTAIN), Confidence.STRONG),
+    ],
+)
+def test_the_verdict_is_as_sure_as_the_least_sure_finding_it_names(root, consequence, said):
+    run = run_of(range(1, 31), {"reward": [0.01 * i for i in range(30)]})
+    both = [finding("root", *root), finding("after", *consequence, caused_by="root")]
+    assert verdict(run, stories(both), []).confidence is said
 
 
 def test_one_row_without_a_fault_is_not_called_healthy():

@@ -43,6 +43,11 @@ DOCUMENTS = {
     "columns as pandas writes them": {k: {str(i): x for i, x in enumerate(v)} for k, v in COLUMNS.items()},
     "points": POINTS,
     "records by step": {f"step_{r['step']}": r for r in RECORDS},
+    "records by step deeper down": {
+        "n": 3,
+        "reward": {"merged": [{"step": r["step"], "reward": 0.5} for r in RECORDS]},
+        "kl": {"data": {str(r["step"]): {"kl": r["loss"]} for r in RECORDS}},
+    },
     "one record by step": {"10": {"loss": 0.5, "note": "x" * 500}},
     "records by step and another": {**{str(r["step"]): r for r in RECORDS}, "last": {"loss": 0.5}},
     "a wide row": {"step": 1, **{f"layer/{i}/loss": i / 7 for i in range(200)}},

@@ -82,6 +82,18 @@ def test_a_notebook_that_is_cut_is_refused_as_such():
         logs(data[:-20])
 
 
-def test_html_tables_survive_what_is_not_closed():
-    tables = html_tables("<table><th>a &amp; b<th>c<tr><td>1<td>2<br>3<tr><td>4<td>5</table><table><tr><td>x")
+class Collected:
+    def __init__(self, names):
+        self.names, self.rows = names, []
+
+    def row(self, cells):
+        self.rows.append(cells)
+
+
+TABLES = "<table><th>a &amp; b<th>c<tr><td>1<td>2<br>3<tr><td>4<td>5</table><table><tr><td>x"
+
+
+@pytest.mark.parametrize("size", [1, 7, len(TABLES)])
+def test_html_tables_survive_what_is_not_closed_and_come_in_pieces_of_any_size(size):
+    tables = html_tables((TABLES[at : at + size] for at in range(0, len(TABLES), size)), Collected)
     assert [(t.names, t.rows) for t in tables] == [(["a & b", "c"], [["1", "2 3"], ["4", "5"]]), ([], [["x"]])]

@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 from holter.recorder.recorder import Recorder  # noqa: E402
 from holter.recorder.reductions import RecordError  # noqa: E402
+from holter.signals.masked import masked_max, masked_mean, masked_min, masked_sum, masked_var  # noqa: E402
 from holter.store.manifest import Manifest  # noqa: E402
 
 NAN = math.nan
@@ -75,6 +76,30 @@ def test_a_batch_cut_into_other_micro_batches_gives_the_same_row(cut):
         },
         rel=1e-5,
     )
+
+
+@pytest.mark.parametrize("mask", ["none", "of every value", "of every row"])
+def test_metrics_reduced_together_are_what_each_is_by_itself(mask):
+    values, counted = batch()
+    given = {"none": None, "of every value": counted, "of every row": torch.arange(8).unsqueeze(1) % 3 > 0}[mask]
+    whole = values.nan_to_num() * 100
+    kinds = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int16, torch.int8)
+    recorder, expected = Recorder(), {}
+    for dtype in (*kinds, torch.bool):
+        cast = whole.to(dtype)
+        recorder.record_mean(f"mean/{dtype}", cast, given)
+        recorder.record_sum(f"sum/{dtype}", cast, given)
+        recorder.record_variance(f"var/{dtype}", cast, given)
+        recorder.record_min(f"min/{dtype}", cast, given)
+        recorder.record_max(f"max/{dtype}", cast, given)
+        expected |= {
+            f"mean/{dtype}": masked_mean(cast, given).item(),
+            f"sum/{dtype}": masked_sum(cast, given).item(),
+            f"var/{dtype}": masked_var(cast, given).item(),
+            f"min/{dtype}": masked_min(cast, given).item(),
+            f"max/{dtype}": masked_max(cast, given).item(),
+        }
+    assert recorder.dump(1) == pytest.approx(expected, rel=1e-5)
 
 
 def test_padding_on_either_side_and_more_of_it_changes_nothing():

@@ -139,3 +139,12 @@ def test_markdown_speaks_the_language_and_quotes_the_log(code):
     assert translated("Worse", code) in said
     assert "`reward`" in said
     assert "Not distinguishable" not in said
+
+
+def test_heads_of_columns_are_not_broken_and_all_columns_stay_at_80(monkeypatch):
+    runs = [run(f"{name}/log.jsonl", i, drop=i) for i, name in enumerate(("healthy-grpo-baseline", "hacked-grpo"))]
+    console = Console(width=80, file=io.StringIO(), color_system=None)
+    print_comparison(console, compare(runs, by="none"), verbose=False)
+    (head,) = [line for line in console.file.getvalue().splitlines() if "at the end" in line]
+    assert head.split("  ")[0] == ""
+    assert {"heal…eline", "hack…-grpo", "apart from"} <= set(re.split(r" {2,}", head.strip()))

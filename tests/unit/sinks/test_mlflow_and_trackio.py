@@ -1,6 +1,7 @@
 """MLflow and Trackio, the real packages: what was logged stands in their stores. Skipped where they are not installed."""
 
 import math
+import sys
 
 import pytest
 
@@ -68,6 +69,18 @@ def test_an_active_mlflow_run_is_joined_and_left_open(tmp_path, client):
         record(MLflowSink(Destination(folder=tmp_path)), ROWS)
         assert client.get_run(active.info.run_id).info.status == "RUNNING"
     assert client.get_run(active.info.run_id).data.metrics["kl"] == 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_takes_a_row_of_more_metrics_than_one_call_may_hold_and_goes_without_pandas(
+    tmp_path, client, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    record(MLflowSink(Destination(folder=tmp_path, project="p")), [{f"m{n}": float(n) for n in range(2500)}])
+    (run,) = client.search_runs([client.get_experiment_by_name("p").experiment_id])
+    assert run.data.metrics == {f"m{n}": float(n) for n in range(2500)}
+    assert not client.list_artifacts(run.info.run_id)
 
 
 @pytest.mark.slow

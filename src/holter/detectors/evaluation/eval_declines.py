@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.evaluation.falls import Fall, fallen, falls
+from holter.detectors.evaluation.falls import Fall, fallen, falls, one_each
 from holter.detectors.evaluation.held_out import SAME, SCORES, held_out, known_since, own_evaluations
 from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.progress import Progress
@@ -114,18 +114,18 @@ class EvalDeclines(Detector):
                 found.append((int(score.at[fall.raised]), score, fall, paid))
         found.sort(key=lambda item: (item[0], item[1].key))
         earliest = float(run.steps[found[0][0]]) if found else np.inf
+        proven = []
         while found:
             _, score, fall, paid = found.pop(0)
             end = int(score.at[fall.last]) if fall.over else len(run)
             also = [(s, f) for at, s, f, _ in found if at <= end]
             paid |= any(p for at, _, _, p in found if at <= end)
             found = [item for item in found if item[0] > end]
-            yield self._finding(run, progress, score, fall, also, paid=paid)
+            proven.append(self._finding(run, progress, score, fall, also, paid=paid))
         short = [f for score in scores for f in self._short(run, progress, score)]
-        yield from short
         halved = sorted((f for score in scores for f in self._halved(run, score)), key=lambda f: f.raised_step)[:1]
         earliest = min([*(f.raised_step for f in short), earliest])
-        yield from (f for f in halved if f.raised_step < earliest)
+        yield from one_each([*short, *(f for f in halved if f.raised_step < earliest)], proven)
 
     def _not_paid(self, progress: Progress | None, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Where the reward neither rose since the peak nor stands where an earlier rise had taken it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +16,11 @@ from holter.detectors.statistics.rolling import running_max, trailing_mean, trai
 from holter.language import said
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
 
 SIZE_KEYS = ("eval_size", "eval_samples", "num_eval_samples", "eval_dataset_size", "max_eval_samples")
@@ -191,6 +192,33 @@ def falls(series: Series, judged: Fallen, raise_at: NDArray[np.bool_]) -> list[F
         )
         position = end + quiet - 1
     return out
+
+
+def one_each(patterns: Sequence[Finding], proven: Sequence[Finding]) -> Iterator[Finding]:
+    """Findings of one detector, a fall that a pattern showed before it was proven told once.
+
+    The proof takes over what the pattern had said first: where it began, and when it could be said.
+
+    Args:
+        patterns: Falls that were told by their shape.
+        proven: Falls that a test found.
+    """
+    left = list(patterns)
+    for finding in proven:
+        same = [p for p in left if _same_fall(p, finding)]
+        left = [p for p in left if p not in same]
+        first = min(same, key=lambda p: p.raised_step, default=finding)
+        if first.raised_step < finding.raised_step:
+            finding = replace(finding, first_step=first.first_step, onset=first.onset, raised_step=first.raised_step)
+        yield finding
+    yield from left
+
+
+def _same_fall(pattern: Finding, proven: Finding) -> bool:
+    """Whether both speak of one metric, and the pattern still held when the fall was proven."""
+    held = pattern.active or pattern.last_step >= proven.raised_step
+    alike = pattern.evidence[0].key == proven.evidence[0].key and proven.severity >= pattern.severity
+    return alike and held and pattern.first_step <= proven.last_step
 
 
 def stderr(run: Run, series: Series) -> NDArray[np.float64] | None:

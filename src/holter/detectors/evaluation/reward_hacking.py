@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.evaluation.falls import Fall, fallen, falls
+from holter.detectors.evaluation.falls import Fall, fallen, falls, one_each
 from holter.detectors.evaluation.held_out import held_out
 from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.progress import Progress
@@ -94,6 +94,7 @@ class RewardHacking(Detector):
     explains: ClassVar = (
         "eval-declines",
         "train-eval-gap",
+        "entropy-collapse",
         "length-explosion",
         "truncation",
         "zero-variance-groups",
@@ -130,15 +131,15 @@ class RewardHacking(Detector):
             found += [(int(score.at[f.raised]), score, f) for f in falls(score, judged, up)]
         found.sort(key=lambda item: (item[0], item[1].key))
         earliest = found[0][0] if found else len(run)
+        proven = []
         while found:
             _, score, fall = found.pop(0)
             end = int(score.at[fall.last]) if fall.over else len(run)
             also = [(s, f) for at, s, f in found if at <= end]
             found = [item for item in found if item[0] > end]
-            yield self._finding(run, progress, score, fall, also)
-        if len(progress.series) <= 20:
-            for score in scores:
-                yield from self._short(run, progress, score, before=earliest)
+            proven.append(self._finding(run, progress, score, fall, also))
+        short = scores if len(progress.series) <= 20 else []
+        yield from one_each([f for s in short for f in self._short(run, progress, s, before=earliest)], proven)
 
     def _paid_more(self, progress: Progress, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether the reward rose since the peak of the evidence, or rose before it and has stayed there."""

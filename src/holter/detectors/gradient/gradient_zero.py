@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.ceiling import one_from_the_start, solved_from_the_start
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.rolling import trailing_mean
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -88,6 +89,9 @@ class GradientZero(Detector):
             active = episode.last == n - 1 if short else episode.active
             grave = active and not rounded and (whole if short else bool(newest.all()))
             healed = short and not active
+            last = norm.at[[episode.last]]
+            spent = bool(solved_from_the_start(run, last)[0])
+            grave &= not one_from_the_start(run.get("reward"), last)[0]
             title = said(
                 "{metric} is exactly 0 in {zeros} of {n} values"
                 if not inside.all()
@@ -100,8 +104,10 @@ class GradientZero(Detector):
             )
             if rounded:
                 title = said("{title}, as far as the log's decimals show", title=title)
+            if spent:
+                title = said("{title}: the task was solved from the first row on", title=title)
             yield self.finding(
-                Severity.CRITICAL if grave else Severity.INFO if healed else Severity.WARNING,
+                Severity.INFO if healed or spent else Severity.CRITICAL if grave else Severity.WARNING,
                 Confidence.MODERATE if rounded else Confidence.CERTAIN,
                 title,
                 run=run,

@@ -10,7 +10,10 @@ From the first rows on: every group agrees and the rewards have no spread, on ev
 10 shares is above `share`; or, while the reward falls, the median of the last 5 is `rise` above the lowest median of 10 so far
 and above half of `share`, clear of its noise, until half of that rise is undone: groups that agree on the wrong answer. It is
 critical when it is 1 for `rows` rows: no gradient at all. It is an info while the reward has gained and stands near its best:
-the task is being solved, and such prompts should be replaced by harder ones. Where no share is logged, the spread of the whole
+the task is being solved, and such prompts should be replaced by harder ones. It is an info, too, where the share of right
+answers has been 95 % and more since the first row (solved groups, accuracy, a reward function named after the task): there is
+nothing left to learn. A reward of exactly 1 since the first row, in a log without such a share, is a warning that says that it
+cannot tell a solved task from a constant reward function. Where no share is logged, the spread of the whole
 batch, or its largest and smallest reward, stand in: they are a proof when they say "equal", and prove nothing when they do
 not.
 
@@ -39,6 +42,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.agreement import agreement
 from holter.detectors.statistics.alignment import on_rows
+from holter.detectors.statistics.ceiling import one_from_the_start, solved_from_the_start
 from holter.detectors.statistics.episodes import episodes, onset, persist, unexcused_since
 from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.noise import noise
@@ -96,7 +100,7 @@ class ZeroVarianceGroups(Detector):
             log="the share of groups with equal rewards (frac_reward_zero_std)",
         ),
     )
-    uses: ClassVar = ("groups_solved", "reward_min", "reward")
+    uses: ClassVar = ("groups_solved", "reward_min", "reward", "accuracy", "reward_component")
     explains: ClassVar = ("gradient-zero", "no-learning", "policy-not-updating", "reward-frozen")
     explained_by: ClassVar = ("zero-reward", "judge-outage", "truncation", "entropy-collapse", "duplicate-completions")
 
@@ -144,16 +148,21 @@ class ZeroVarianceGroups(Detector):
         first, low, late = onset(share, i, window=200) if i >= 9 else (_start_of_ones(share, i),) * 3
         stretch = slice(i, episode.last + 1)
         level, solved, dead = self._course(run, groups, stretch)
+        reward = run.get("reward")
+        # What was solved before training began has no gradient, and needs none.
+        spent = solved_from_the_start(run, at[stretch])
+        harmless = (solved & ~dead) | spent
+        perhaps = bool(one_from_the_start(reward, at[[episode.last]])[0]) and not spent[-1]
         lasted = episode.last - i + 1
-        severity = Severity.INFO if solved[-1] and not dead[-1] else Severity.WARNING
-        if dead[-1] and not solved[-1] and lasted >= self.rows:
+        severity = Severity.INFO if harmless[-1] else Severity.WARNING
+        if dead[-1] and not (solved[-1] or spent[-1] or perhaps) and lasted >= self.rows:
             severity = Severity.CRITICAL
         healed = len(share) < PASTED and episode.last < len(share) - 1
         if healed or (not episode.active and lasted <= self.brief):
             severity = Severity.INFO
         if severity > Severity.INFO:
             excused = np.ones(len(share), bool)
-            excused[stretch] = (solved & ~dead) | ~flags[stretch]
+            excused[stretch] = harmless | ~flags[stretch]
             i = unexcused_since(episode, excused)
         solved_now, dead_now = bool(solved[-1]), bool(dead[-1])
         title = said(
@@ -167,7 +176,16 @@ class ZeroVarianceGroups(Detector):
             what=title,
             metric=groups.metric(i),
         )
-        if solved_now:
+        if spent[-1]:
+            title = said("{what}: solved from the first row on, there is nothing left to learn", what=title)
+        elif perhaps and reward is not None:
+            title = said(
+                "{what}: {reward} is exactly 1, so either the task is solved or the reward function returns a constant; "
+                "the log does not tell its greatest value",
+                what=title,
+                reward=reward.metric,
+            )
+        elif solved_now:
             title = said("{what}, while the reward is at its best: the task is being solved", what=title)
         return self.finding(
             severity,
@@ -180,7 +198,13 @@ class ZeroVarianceGroups(Detector):
             onset=(int(at[low]), int(at[late])),
             active=episode.active and not healed,
             evidence=[*self._evidence(run, groups, first, episode)],
-            advice=ADVICE_CEILING if solved_now else ADVICE_FLOOR,
+            advice=(
+                (ADVICE_CEILING[0], ADVICE_FLOOR[0])
+                if perhaps
+                else ADVICE_CEILING
+                if solved_now or spent[-1]
+                else ADVICE_FLOOR
+            ),
             alternatives=(
                 Alternative(says="the task is solved", check="compare the reward with its ceiling"),
                 Alternative(says="the completions are copies", check="print the completions of one group"),

@@ -10,7 +10,8 @@ model.
 Only on the row of step 0 or 1. Warning above `warn_token` nats a token or `warn_sequence` nats a sequence, which is
 more than an optimiser's first step moves; critical above `grave` times that. Info between `info_token` or
 `info_sequence` (above what bf16 rounding makes) and the warning: where a framework averages over several updates per
-row, the first updates are in it.
+row, the first updates are in it. PPO measures its KL before the row's updates; where the log also states how far sampler
+and trainer lie apart on a token, that is the rounding, and `noise` times as much over a whole completion is a warning.
 
 ## What to do
 - Check that policy and reference load the same checkpoint, the same adapter and the same precision.
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
     from holter.findings.finding import Finding, Unchecked
     from holter.runs.run import Run
 
+BEFORE_UPDATES = frozenset({"objective/kl"})
+"""KLs measured on fresh completions: no update of their row is in them."""
+LEAST = 1e-3
+"""Nats below which no difference between two models matters, however exactly they are computed."""
 DISTILLED = re.compile(r"distil|teacher|(?<![a-z])opd(?![a-z])", re.I)
 """What settings, run names and metrics of a distillation say; OPD is on-policy distillation."""
 
@@ -58,11 +63,13 @@ class KLNonzeroAtStart(Detector):
     says: ClassVar = "the policy does not start as the reference"
     explains: ClassVar = ("kl-above-budget", "ratio-off-one-at-first-step")
     needs: ClassVar = (Need(concepts=("ref_kl",), log="the KL to the reference (beta or kl_coef above 0)"),)
+    uses: ClassVar = ("mismatch", "length")
 
     info_token: float = limit(1e-3, unit="nats/token", help="mentions larger values only", low=0.0)
     info_sequence: float = limit(0.05, unit="nats/sequence", help="mentions larger values only", low=0.0)
     warn_token: float = limit(0.02, unit="nats/token", help="warns of larger values only", low=0.0)
     warn_sequence: float = limit(2.0, unit="nats/sequence", help="warns of larger values only", low=0.0)
+    noise: float = limit(100.0, unit="x", help="needs a larger multiple of the stated rounding", low=1.0)
     grave: float = limit(50.0, unit="x", help="needs a larger multiple of the warning to be critical", low=1.0)
 
     def check(self, run: Run) -> Iterator[Finding | Unchecked]:
@@ -78,10 +85,13 @@ class KLNonzeroAtStart(Detector):
         per_sequence = kl.unit == Unit.NATS_PER_SEQUENCE
         info = self.info_sequence if per_sequence else self.info_token
         warn = self.warn_sequence if per_sequence else self.warn_token
+        rounding = _rounding(run) if per_sequence and kl.key in BEFORE_UPDATES else None
+        if rounding is not None:
+            info = warn = min(warn, max(LEAST, self.noise * rounding))
         value = abs(float(kl.values[0]))
         if value <= info:
             return
-        grave, teacher = value > self.grave * warn, _teacher(run)
+        grave, teacher = value > self.grave * (self.warn_sequence if per_sequence else self.warn_token), _teacher(run)
         severity = Severity.CRITICAL if grave else Severity.WARNING if value > warn else Severity.INFO
         yield self.finding(
             Severity.INFO if teacher else severity,
@@ -118,6 +128,15 @@ class KLNonzeroAtStart(Detector):
                 Alternative(says="the reference is a teacher (distillation)", check="what the KL is measured against"),
             ),
         )
+
+
+def _rounding(run: Run) -> float | None:
+    """How far two computations of a completion's log-probability lie apart, nats; None where the first row does not say it."""
+    gap, length = run.get("mismatch"), run.get("length")
+    if gap is None or length is None or gap.unit != Unit.NATS_PER_TOKEN or gap.steps[0] > 1 or length.steps[0] > 1:
+        return None
+    stated = float(gap.values[0]) * float(length.values[0])
+    return stated if stated >= 0 else None
 
 
 def _teacher(run: Run) -> str:

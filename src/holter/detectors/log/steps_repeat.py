@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from holter.detectors.base import Detector, limit, quote
 from holter.detectors.log.witness import fullest
+from holter.detectors.numerics.bad_values import row_count
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
@@ -57,9 +58,9 @@ class StepsRepeat(Detector):
             Severity.WARNING if many else Severity.INFO,
             Confidence.CERTAIN,
             said(
-                "{repeated} rows were replaced by a newer row of the same step; {left} rows are left",
-                repeated=run.repeated,
-                left=len(run),
+                "{replaced} replaced by a newer row of the same step, {left} left",
+                replaced=row_count(run.repeated),
+                left=row_count(len(run)),
             ),
             run=run,
             first=0,

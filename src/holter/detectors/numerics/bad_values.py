@@ -12,7 +12,7 @@ from holter.language import listed, said
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,6 +56,10 @@ class Bad:
     def never(self) -> bool:
         """Whether no value so far was finite."""
         return self.lead == len(self.bad)
+
+    def rank_in(self, order: Sequence[str]) -> int:
+        """Place of its concept in an order of blame; what the order does not name comes last."""
+        return order.index(self.series.concept) if self.series.concept in order else len(order)
 
     def rows(self, first: int, last: int) -> NDArray[np.int64]:
         """Positions in the series that are not finite, in rows `first` to `last`, after a finite value."""

@@ -63,7 +63,7 @@ class CriticNotFinite(Detector):
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Rows in which the critic breaks and the policy does not."""
-        bads = sorted(bad_series(run, lambda c: c in CRITIC), key=_rank)
+        bads = sorted(bad_series(run, lambda c: c in CRITIC), key=lambda b: b.rank_in(ORDER))
         actor = bad_series(run, lambda c: c in ACTOR)
         leading = [b for b in bads if b.lead]
         if leading and not any(b.lead for b in actor):
@@ -111,7 +111,3 @@ class CriticNotFinite(Detector):
                 "Check that the value head was loaded, and compute it in fp32.",
             ),
         )
-
-
-def _rank(bad: Bad) -> int:
-    return ORDER.index(bad.series.concept) if bad.series.concept in ORDER else len(ORDER)

@@ -107,7 +107,7 @@ class NotFinite(Detector):
         bads += bad_series(run, lambda c: c in ON_EVAL, Split.EVAL)
         for episode in episodes(flags(bads, len(run))):
             mine = [b for b in bads if len(b.rows(episode.raised, episode.last))]
-            mine.sort(key=lambda b: (int(b.series.at[b.rows(episode.raised, episode.last)[0]]), _rank(b)))
+            mine.sort(key=lambda b: (int(b.series.at[b.rows(episode.raised, episode.last)[0]]), b.rank_in(ORDER)))
             yield self._broke(run, episode, mine)
         yield from self._from_the_start(run, bads)
 
@@ -170,7 +170,7 @@ class NotFinite(Detector):
     def _from_the_start(self, run: Run, bads: list[Bad]) -> Iterator[Finding]:
         leading = [b for b in bads if b.lead and b.series.split is Split.TRAIN]
         for vital in (True, False):
-            mine = sorted((b for b in leading if (b.series.concept in VITAL) is vital), key=_rank)
+            mine = sorted((b for b in leading if (b.series.concept in VITAL) is vital), key=lambda b: b.rank_in(ORDER))
             if not mine:
                 continue
             first = min(int(b.series.at[0]) for b in mine)
@@ -229,10 +229,6 @@ class NotFinite(Detector):
         concepts = {b.series.concept for b in mine}
         together = "ref_kl" in concepts and any(c.startswith("clip_fraction") for c in concepts)
         return together and all(b.lead < self.values for b in mine)
-
-
-def _rank(bad: Bad) -> int:
-    return ORDER.index(bad.series.concept) if bad.series.concept in ORDER else len(ORDER)
 
 
 def _alternatives(mine: list[Bad], at: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Alternative]:

@@ -39,7 +39,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.reward.lopsided import FEW, Lopsided, falls_in_few_rows, never_follows
 from holter.detectors.reward.task_reward import TASK
-from holter.detectors.statistics.drawdown import falls_from_best, spread_or_less
+from holter.detectors.statistics.drawdown import best_at, falls_from_best, spread_or_less
 from holter.detectors.statistics.episodes import episodes, onset
 from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from holter.detectors.statistics.episodes import Episode
     from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
 
@@ -101,72 +102,67 @@ class ComponentConflict(Detector):
             yield self._pattern(run, few, many=len(progress.series) >= FEW)
         alone = never_follows(every, parts, progress.series)
         parts = [s for s in parts if len(s) >= FEW]
-        spreads = {s.key: spread_or_less(s.values)[0] for s in parts}
-        found: list[tuple[int, Finding]] = []
-        for part in parts:
-            others = {s.key: s for s in parts if s is not part}
-            found += self._against(run, progress, part, [(s, spreads[key]) for key, s in others.items()])
-        found.sort(key=lambda item: item[0])
-        if alone is not None and (not found or alone.raised < found[0][0]):
+        found = list(self._falls(run, progress, parts))
+        if alone is not None and (not found or run.steps[alone.raised] < found[0].raised_step):
             yield self._one_alone(run, alone, watched=alone.low.metric in unpaid)
+        yield from found
+
+    def _falls(self, run: Run, progress: Progress, parts: list[Series]) -> Iterator[Finding]:
+        """Parts that fall while others rise, in the order in which it could be said; none while an earlier one lasts."""
+        falling = [_Falling.of(run, part, self) for part in parts]
+        candidates = sorted(
+            ((int(f.part.at[e.raised]), i, e) for i, f in enumerate(falling) for e in f.episodes), key=lambda c: c[:2]
+        )
         until = -1
-        for raised, finding in found:
-            if raised > until:
+        for raised, i, episode in candidates:
+            if raised <= until:
+                continue
+            finding = self._against(run, progress, falling[i], episode, [f for f in falling if f is not falling[i]])
+            if finding is not None:
                 yield finding
                 until = len(run) if finding.active else int(np.searchsorted(run.steps, finding.last_step))
 
     def _against(
-        self, run: Run, progress: Progress, part: Series, others: list[tuple[Series, NDArray[np.float64]]]
-    ) -> list[tuple[int, Finding]]:
-        x = part.values
-        block = trailing_mean(x, 3, least=3)
-        best = np.nan_to_num(running_max(block, lag=3), neginf=0.0)
-        spread = self._spread(run, part)
-        # A fall has to matter on the component's own scale and beside its own spread.
-        least = np.maximum(self.part * np.abs(best), np.nan_to_num(self.least * spread))
-        flags = falls_from_best(x, z=self.z, share=self.share, least=least)
-        out = []
-        for episode in episodes(flags):
-            k = episode.raised
-            top = int(np.nanargmax(block[: max(k - 2, 3)]))
-            began, low, late = (max(p, top) for p in onset(x, k))
-            early, now = np.asarray([part.at[max(began - 1, 0)]]), np.asarray([part.at[k]])
-            if float(progress.z(early, now, WINDOW)[0]) < self.rise:
-                continue
-            risers = [s for s, spread in others if self._rose(s, spread, int(early[0]), int(now[0]))]
-            if not risers:
-                continue
-            before, after = float(best[k]), float(np.median(x[max(began, k - 2) : k + 1]))
-            severe = bool(TASK.search(part.metric)) and not TASK.search(risers[0].metric)
-            finding = self.finding(
-                Severity.INFO if not episode.active else Severity.CRITICAL if severe else Severity.WARNING,
-                Confidence.STRONG if severe else Confidence.MODERATE,
-                said(
-                    "{metric} falls from {before} to {after} while {other} and {reward} rise",
-                    metric=part.metric,
-                    before=number(before),
-                    after=number(after),
-                    other=risers[0].metric,
-                    reward=progress.series.metric,
+        self, run: Run, progress: Progress, falling: _Falling, episode: Episode, others: list[_Falling]
+    ) -> Finding | None:
+        """What one fall comes to; None where the total or no other part has risen since."""
+        part, x, k = falling.part, falling.part.values, episode.raised
+        began, low, late = (max(p, int(falling.top[k])) for p in onset(x, k))
+        early, now = np.asarray([part.at[max(began - 1, 0)]]), np.asarray([part.at[k]])
+        if float(progress.z(early, now, WINDOW)[0]) < self.rise:
+            return None
+        risers = [o.part for o in others if self._rose(o.part, o.spread, int(early[0]), int(now[0]))]
+        if not risers:
+            return None
+        before, after = float(falling.best[k]), float(np.median(x[max(began, k - 2) : k + 1]))
+        severe = bool(TASK.search(part.metric)) and not TASK.search(risers[0].metric)
+        return self.finding(
+            Severity.INFO if not episode.active else Severity.CRITICAL if severe else Severity.WARNING,
+            Confidence.STRONG if severe else Confidence.MODERATE,
+            said(
+                "{metric} falls from {before} to {after} while {other} and {reward} rise",
+                metric=part.metric,
+                before=number(before),
+                after=number(after),
+                other=risers[0].metric,
+                reward=progress.series.metric,
+            ),
+            run=run,
+            first=int(part.at[began]),
+            last=int(part.at[episode.last]),
+            raised=int(part.at[k]),
+            onset=(int(part.at[low]), int(part.at[late])),
+            active=episode.active,
+            evidence=[
+                quote(part, [max(began - 1, 0), k], said("{drop} below its best", drop=number(before - after))),
+                *(
+                    quote(s, np.maximum(s.upto(np.concatenate((early, now))), 0), "rose over the same rows")
+                    for s in risers
                 ),
-                run=run,
-                first=int(part.at[began]),
-                last=int(part.at[episode.last]),
-                raised=int(part.at[k]),
-                onset=(int(part.at[low]), int(part.at[late])),
-                active=episode.active,
-                evidence=[
-                    quote(part, [max(began - 1, 0), k], said("{drop} below its best", drop=number(before - after))),
-                    *(
-                        quote(s, np.maximum(s.upto(np.concatenate((early, now))), 0), "rose over the same rows")
-                        for s in risers
-                    ),
-                ],
-                advice=ADVICE,
-                alternatives=ALTERNATIVES,
-            )
-            out.append((int(part.at[k]), finding))
-        return out
+            ],
+            advice=ADVICE,
+            alternatives=ALTERNATIVES,
+        )
 
     def _pattern(self, run: Run, case: Lopsided, *, many: bool) -> Finding:
         low, high = case.low, case.high
@@ -249,11 +245,43 @@ class ComponentConflict(Detector):
         se = float(spread[b]) * np.sqrt(1 / len(first) + 1 / len(second))
         return bool(second.mean() - first.mean() > self.rise * se)
 
-    def _spread(self, run: Run, part: Series) -> np.ndarray:
-        for spread in run.all("reward_component_spread"):
-            if spread.labels == part.labels and len(spread.finite()):
-                spread = spread.finite()
-                early = trailing_median(spread.values[:20], 20)
-                i = np.minimum(spread.upto(part.at), len(early) - 1)
-                return np.where(i >= 0, early[np.maximum(i, 0)], np.nan)
-        return np.full(len(part), np.nan)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Falling:
+    """One part and where it has fallen from its best. Arrays have the shape of its values.
+
+    Attributes:
+        part: Its finite values.
+        spread: Noise of one value.
+        best: Best mean of three values up to three before each.
+        top: Position of that mean.
+        episodes: Stretches in which it has fallen.
+    """
+
+    part: Series
+    spread: NDArray[np.float64]
+    best: NDArray[np.float64]
+    top: NDArray[np.int64]
+    episodes: tuple[Episode, ...]
+
+    @classmethod
+    def of(cls, run: Run, part: Series, limits: ComponentConflict) -> _Falling:
+        x = part.values
+        block = trailing_mean(x, 3, least=3)
+        best = np.nan_to_num(running_max(block, lag=3), neginf=0.0)
+        spread, _ = spread_or_less(x)
+        # A fall has to matter on the component's own scale and beside its own spread.
+        least = np.maximum(limits.part * np.abs(best), np.nan_to_num(limits.least * _spread_of_rewards(run, part)))
+        flags = falls_from_best(x, z=limits.z, share=limits.share, least=least, spread=spread)
+        return cls(part, spread, best, best_at(block, lag=3), tuple(episodes(flags)))
+
+
+def _spread_of_rewards(run: Run, part: Series) -> NDArray[np.float64]:
+    """Spread of the part's single rewards in the first rows, known at each value; NaN where none is logged."""
+    for spread in run.all("reward_component_spread"):
+        if spread.labels == part.labels and len(spread.finite()):
+            spread = spread.finite()
+            early = trailing_median(spread.values[:20], 20)
+            i = np.minimum(spread.upto(part.at), len(early) - 1)
+            return np.where(i >= 0, early[np.maximum(i, 0)], np.nan)
+    return np.full(len(part), np.nan)

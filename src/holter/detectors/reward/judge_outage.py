@@ -59,7 +59,7 @@ class JudgeOutage(Detector):
     name: ClassVar = "judge-outage"
     code: ClassVar = "HLT303"
     since: ClassVar = "0.1"
-    says: ClassVar = "the reward stops answering"
+    says: ClassVar = "the reward function returns one constant number"
     explains: ClassVar = (
         "reward-collapse",
         "zero-variance-groups",

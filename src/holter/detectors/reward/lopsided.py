@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.detectors.statistics.alignment import on_rows
-from holter.detectors.statistics.rolling import trailing_mean
+from holter.detectors.statistics.rolling import running_max, trailing_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +44,12 @@ GAP = 0.1
 
 UNPAID = 0.02
 """Level up to which a part counts as hardly ever paid."""
+
+PAID = 0.1
+"""Level from which on a part counts as paid: once it was, a level next to nothing is a fall."""
+
+FIRST = 3
+"""Values that show whether a part was ever paid."""
 
 FOLLOWS = 0.05
 """Share of the other part's gain from which on a part follows it."""
@@ -99,50 +105,65 @@ def _falls(run: Run, low: Series, high: Series, total: Series) -> Iterator[Lopsi
 
 def never_follows(parts: list[Series], paid: list[Series], total: Series) -> Lopsided | None:
     """A part that stays next to nothing while a paid one carries the whole gain of the reward, for `LEAST` rows and more."""
-    unpaid = [low for low in parts if len(low) >= LEAST and _hardly_paid(low.values).any()]
-    found = [case for low in unpaid for high in paid if high is not low for case in _stays(low, high, total)]
-    return min(found, key=_order, default=None)
+    best: Lopsided | None = None
+    carrying: dict[bytes, list[tuple[Series, NDArray[np.float64], NDArray[np.bool_]]]] = {}
+    for low in parts:
+        idle = _hardly_paid(low.values)
+        idle[: LEAST - 1] = False
+        if not idle.any():
+            continue
+        rows = low.at.tobytes()
+        if rows not in carrying:
+            carrying[rows] = [(high, *_carries(high, low.at, total)) for high in paid]
+        level = trailing_mean(low.values, LEVEL, least=LEVEL)
+        for high, gain, carries in carrying[rows]:
+            if high is low:
+                continue
+            # What could be said later than the best so far need not be looked at.
+            end = len(low) if best is None else int(np.searchsorted(low.at, best.raised, side="right"))
+            both = np.flatnonzero(idle[:end] & carries[:end])
+            both = both[level[both] - level[LEVEL - 1] < FOLLOWS * gain[both]]
+            if len(both):
+                case = _stays(low, high, int(both[0]), idle & carries & (level - level[LEVEL - 1] < FOLLOWS * gain))
+                best = min((c for c in (best, case) if c is not None), key=_order)
+    return best
 
 
 def _hardly_paid(x: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Where a share of completions stands next to 0. A part that is exactly 0 throughout is dead-component's."""
+    """Where a share of completions has always stood next to 0.
+
+    A part that is exactly 0 throughout is dead-component's; one that was paid and fell has fallen, and did not stay.
+    """
     with np.errstate(invalid="ignore"):
         level: NDArray[np.bool_] = trailing_mean(x, LEVEL, least=LEVEL) < UNPAID
+        level &= running_max(trailing_mean(x, FIRST)) < PAID
     return level & _shares(x) & np.logical_or.accumulate(x > 0)
 
 
-def _stays(low: Series, high: Series, total: Series) -> Iterator[Lopsided]:
-    x, y = low.values, on_rows(high, low.at)
-    flags = _hardly_paid(x) & _shares(y)
-    other = trailing_mean(y, LEVEL, least=LEVEL)
-    paid = trailing_mean(on_rows(total, low.at), LEVEL, least=LEVEL)
-    flags &= _alone(trailing_mean(x, LEVEL, least=LEVEL), other, paid)
-    if flags.any():
-        raised, last = int(np.argmax(flags)), int(np.flatnonzero(flags)[-1])
-        first = int(low.at[_opens(other, raised)])
-        yield Lopsided(low, high, first, int(low.at[raised]), int(low.at[last]), active=last == len(x) - 1)
+def _carries(high: Series, rows: NDArray[np.int64], total: Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """How much a part has gained since the first rows, and where that is `GAP` and more and all that the total has."""
+    values = on_rows(high, rows)
+    level = trailing_mean(values, LEVEL, least=LEVEL)
+    paid = trailing_mean(on_rows(total, rows), LEVEL, least=LEVEL)
+    start = LEVEL - 1
+    with np.errstate(invalid="ignore"):
+        gain = level - level[start]
+        carries: NDArray[np.bool_] = (
+            (gain > GAP) & (gain > HALF * level[start]) & (paid - paid[start] > 0.5 * gain) & _shares(values)
+        )
+    return gain, carries
+
+
+def _stays(low: Series, high: Series, raised: int, flags: NDArray[np.bool_]) -> Lopsided:
+    last = int(np.flatnonzero(flags)[-1])
+    level = trailing_mean(on_rows(high, low.at), LEVEL, least=LEVEL)
+    first = int(low.at[_opens(level, raised)])
+    return Lopsided(low, high, first, int(low.at[raised]), int(low.at[last]), active=last == len(low) - 1)
 
 
 def _order(case: Lopsided) -> tuple[int, str, str]:
     """The earliest first, so that later rows change nothing."""
     return case.raised, case.low.key, case.high.key
-
-
-def _alone(level: NDArray[np.float64], other: NDArray[np.float64], paid: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Where the other part has gained `GAP` and more, all that the total has, and this one neither gained nor is paid."""
-    start = LEVEL - 1
-    with np.errstate(invalid="ignore"):
-        gain = other - other[start]
-        total = paid - paid[start]
-        flags: NDArray[np.bool_] = (
-            (gain > GAP)
-            & (gain > HALF * other[start])
-            & (total > 0.5 * gain)
-            & (level < UNPAID)
-            & (level - level[start] < FOLLOWS * gain)
-        )
-    flags[: LEAST - 1] = False
-    return flags
 
 
 def _opens(other: NDArray[np.float64], raised: int) -> int:

@@ -10,7 +10,8 @@ spread of single rewards, or `part` of the reward's magnitude where no spread is
 over when half of the fall is made good. Where
 nothing had been gained, most of it must come within `sudden` rows; a slow slide from the first rows on is `reward-decline`.
 It is critical when signals of another origin (KL, entropy, length, truncation, losses) moved at the same time and more than
-`lost` of the gain is gone; a warning otherwise; information when the reward came back.
+`lost` of the gain is gone; a warning otherwise; information when the reward came back, or when it fell in one step, nothing
+moved with it, and it has been rising since and made good `regained` of the fall: so it looks after a change of the data.
 
 ## What to do
 - Look at the reward service first: a judge that times out gives a constant (`judge-outage`).
@@ -35,10 +36,11 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.company import MOVES, company
 from holter.detectors.statistics.drawdown import START, falls_from_best
-from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.episodes import episodes, leap, onset
 from holter.detectors.statistics.hold import hold
-from holter.detectors.statistics.progress import Progress
+from holter.detectors.statistics.progress import RISES, Progress
 from holter.detectors.statistics.rolling import running_max, trailing_mean
+from holter.detectors.statistics.trend import trend_z
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
     from holter.detectors.statistics.episodes import Episode
     from holter.findings.finding import Finding
     from holter.runs.run import Run
+
+AGAIN = 15
+"""Values after a fall that show whether the reward learns on from there."""
 
 ADVICE = (
     "Check the reward service and the data at {onset}: a constant reward, another data set, another scale.",
@@ -103,6 +108,12 @@ class RewardCollapse(Detector):
     lost: float = limit(0.7, unit="of the gain", help="needs a larger loss to be critical", low=0.0)
     sudden: int = limit(15, unit="rows", help="without a gain before: calls slower falls a collapse", low=1)
     least: float = limit(0.25, unit="reward spreads", help="ignores larger falls", low=0.0)
+    regained: float = limit(
+        0.25,
+        unit="of the fall",
+        help="a fall at once: needs more of it made good to call it a change of the data",
+        low=0.0,
+    )
     part: float = limit(0.15, unit="of the reward", help="without a spread: ignores larger falls", low=0.0)
 
     def check(self, run: Run) -> Iterator[Finding]:
@@ -120,16 +131,20 @@ class RewardCollapse(Detector):
             others = company(run, max(first - 1, 0), raised)
             severe = top - now > self.lost * max(top - start, 0.0) and len(others) > 0
             severity = Severity.CRITICAL if severe else Severity.WARNING
+            again = not others and self._learns_again(x, began, episode, top)
             yield self.finding(
-                severity if episode.active else Severity.INFO,
+                severity if episode.active and not again else Severity.INFO,
                 Confidence.STRONG if others else Confidence.MODERATE,
                 said(
-                    "{metric} falls from {best} at its best to {now}"
+                    "{metric} fell from {best} at its best to {low} at once and has risen to {now} since: it learns on from there"
+                    if episode.active and again
+                    else "{metric} falls from {best} at its best to {now}"
                     if episode.active
                     else "{metric} falls from {best} at its best to {now}; it came back",
                     metric=reward.metric,
                     best=number(top),
                     now=number(now),
+                    low=number(float(np.median(x[began : began + START]))),
                 ),
                 run=run,
                 first=first,
@@ -152,6 +167,14 @@ class RewardCollapse(Detector):
                 advice=ADVICE,
                 alternatives=ALTERNATIVES,
             )
+
+    def _learns_again(self, x: NDArray[np.float64], began: int, episode: Episode, top: float) -> bool:
+        """Whether the fall was one step, and the reward has been rising ever since: as after a change of the data."""
+        since = x[began : episode.last + 1]
+        if len(since) < AGAIN or leap(x, episode.raised) is None:
+            return False
+        low, now = float(np.median(since[:START])), float(np.median(since[-START:]))
+        return bool(trend_z(since, len(since))[-1] > RISES) and now - low > self.regained * (top - low)
 
     def collapses(self, run: Run, progress: Progress) -> Iterator[Collapse]:
         """Falls from a level that was reached, and sudden ones; a slow slide from the first rows on is a decline."""

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.ceiling import solved_from_the_start
 from holter.detectors.statistics.constancy import equal_run, ever_lively, goes_constant, moves_less_than_noise
 from holter.detectors.statistics.drawdown import lagged, spread_or_less
 from holter.detectors.statistics.episodes import episodes, persist
@@ -99,11 +100,14 @@ class RewardFrozen(Detector):
                 rows = 2 * self.window if still[k] and k >= 2 * self.window - 1 else self.window
                 first = max(0, k - rows + 1)
                 says = said("moves less than a mean of fresh samples could" if still[k] else "its noise is gone")
+            solved = bool(from_start[k] and solved_from_the_start(run, reward.at[[episode.last]])[0])
             yield self.finding(
-                Severity.WARNING if episode.active else Severity.INFO,
+                Severity.WARNING if episode.active and not solved else Severity.INFO,
                 Confidence.CERTAIN if from_start[k] else Confidence.STRONG if still[k] else Confidence.MODERATE,
                 said(
-                    "{metric} stands still at {value}: {how}",
+                    "{metric} stands still at {value}: {how}; the task was solved before training"
+                    if solved
+                    else "{metric} stands still at {value}: {how}",
                     metric=reward.metric,
                     value=number(float(x[k])),
                     how=says,

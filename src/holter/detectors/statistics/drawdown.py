@@ -51,6 +51,7 @@ def falls_from_best(
     share: float,
     least: NDArray[np.float64] | float,
     warm: int = 8,
+    spread: NDArray[np.float64] | None = None,
 ) -> NDArray[np.bool_]:
     """Where the newest block lies far below the best block so far, for several rows in a row.
 
@@ -61,6 +62,7 @@ def falls_from_best(
         share: Part of what was gained since the first points that must be lost; not asked where nothing was gained.
         least: Least fall that matters, in units of `x`. A number, or one a point.
         warm: Points before the first that can be flagged.
+        spread: Noise of `x` as `spread_or_less` tells it, where it is known already. Shape ``(n,)``.
 
     Returns:
         Shape ``(n,)``.
@@ -70,7 +72,7 @@ def falls_from_best(
     if n <= warm:
         return out
     start = float(np.median(x[:START]))
-    sds, _ = spread_or_less(x)
+    sds = spread_or_less(x)[0] if spread is None else spread
     sparse = _repeats(x)
     for r in BLOCKS:
         if n < 2 * r + 2:
@@ -87,6 +89,10 @@ def falls_from_best(
             hit = (fall > strict * se) & (fall > least) & ((fall > share * gain) | (gain < 3 * se))
         if (hit & sparse).any():
             hit &= ~sparse | _most_of_the_block(x, r)
+        # One value may drag a mean far down; where the median did not follow, no level has fallen.
+        middle = trailing_median(x, r, where=hit)
+        with np.errstate(invalid="ignore"):
+            hit &= best - middle > 0.5 * fall
         out |= persist(hit, min(r, 5), min(r, 5))
     out[:warm] = False
     return out

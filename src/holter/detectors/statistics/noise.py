@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LAG = 5
+LONG = 10_000
+"""Values after which the noise is looked at every `SELDOM` values only; what is said of those before does not change."""
+SELDOM = 16
 _ROOT6 = float(np.sqrt(6.0))
 
 
@@ -61,7 +64,17 @@ def noise(x: NDArray[np.float64], window: int = 80, lag: int = 0) -> Noise:
 
 
 def _median_from(x: NDArray[np.float64], start: int, window: int, lag: int) -> NDArray[np.float64]:
+    """Trailing median of `x` from `start` on; later it is looked at more seldom, so that a long run costs less a value."""
     out = np.full(len(x), np.nan)
-    if len(x) > start:
-        out[start:] = trailing_median(x[start:], window, lag, least=5, every=4)
+    known = x[start:]
+    if not len(known):
+        return out
+    head = known[:LONG]
+    out[start : start + LONG] = trailing_median(head, window, lag, least=5, every=4)
+    if len(known) > LONG:
+        position = np.arange(LONG, len(known))
+        looked = np.zeros(len(known), bool)
+        looked[LONG - 1 :: SELDOM] = True
+        later = trailing_median(known, window, lag, where=looked)
+        out[start + LONG :] = later[position - (position - LONG + 1) % SELDOM]
     return out

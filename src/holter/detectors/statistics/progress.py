@@ -86,14 +86,16 @@ class Progress:
             Shape ``(k,)``; 0 where it cannot be told.
         """
         a, b = self._index(early), self._index(late)
-        counts = np.minimum(np.arange(len(self.series)) + 1, window)
-        mean = trailing_mean(self.series.values, window)
         first = np.maximum(a, np.minimum(window - 1, (b + 1) // 2 - 1))
         first = np.maximum(first, 0)
+        # Only the stretch that is asked of: many callers ask of one place in a long run.
+        start = max(int(first.min(initial=len(self.series))) - window + 1, 0)
+        end = int(np.concatenate((first, b)).max(initial=0)) + 1
+        mean = trailing_mean(self.series.values[start:end], window)
         with np.errstate(all="ignore"):
             inflated = (1 + self.rho[b]) / (1 - self.rho[b])
-            se = self.sd[b] * np.sqrt(inflated * (1 / counts[first] + 1 / counts[b]))
-            out = (mean[b] - mean[first]) / se
+            se = self.sd[b] * np.sqrt(inflated * (1 / np.minimum(first + 1, window) + 1 / np.minimum(b + 1, window)))
+            out = (mean[b - start] - mean[first - start]) / se
         return np.where(np.isfinite(out), out, 0.0)
 
     def change(self, early: int, late: int, window: int) -> float:
@@ -178,7 +180,7 @@ def rises(reward: Series | None, at: NDArray[np.int64], window: int = 40) -> NDA
     if reward is None:
         return np.zeros(len(at), bool)
     known = reward.finite()
-    return _looked_up(trend_z(known.values, window) > RISES, known, at)
+    return looked_up(trend_z(known.values, window) > RISES, known, at)
 
 
 def falls(reward: Series | None, at: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -186,7 +188,7 @@ def falls(reward: Series | None, at: NDArray[np.int64]) -> NDArray[np.bool_]:
     if reward is None:
         return np.zeros(len(at), bool)
     known = reward.finite()
-    return _looked_up(trend_z(known.values) < -RISES, known, at)
+    return looked_up(trend_z(known.values) < -RISES, known, at)
 
 
 def near_best(reward: Series | None, at: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -207,10 +209,10 @@ def near_best(reward: Series | None, at: NDArray[np.int64]) -> NDArray[np.bool_]
         gain = best - start
         near = (gain > 4 * noise(x).of_mean(10)) & (gain > 0.05 * abs(start)) & (level >= start + 0.8 * gain)
     near[: 2 * _START] = False
-    return _looked_up(near, known, at)
+    return looked_up(near, known, at)
 
 
-def _looked_up(flags: NDArray[np.bool_], series: Series, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+def looked_up(flags: NDArray[np.bool_], series: Series, at: NDArray[np.int64]) -> NDArray[np.bool_]:
     """The newest flag at or before each row; False where there is none yet."""
     if not len(flags):
         return np.zeros(len(at), bool)

@@ -71,7 +71,7 @@ def diagnose(run: Run, settings: Settings | None = None) -> Diagnosis:
     settings = settings or Settings()
     chosen = choose(settings)
     size = {"eval_size": settings.eval_size} if settings.eval_size else {}
-    answers = list(run_detectors(replace(run, config={**run.config, **size}), chosen.detectors))
+    answers = list(run_detectors(replace(run, config={**run.config, **size}), chosen.detectors, strict=False))
     unchecked = tuple(s for s in answers if isinstance(s, Unchecked))
     found = attribute(run, [chosen.judge(s) for s in answers if isinstance(s, Finding)])
     found = [_concrete(run, f) for f in sorted(found, key=lambda f: (-f.severity, *rank(f)))]

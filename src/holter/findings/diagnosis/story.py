@@ -13,7 +13,7 @@ from holter.language import Said, phrase, said
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holter.findings.finding import Finding, Severity
+    from holter.findings.finding import Confidence, Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,20 @@ class Story:
         return max(f.last_step for f in self.members if f.severity == worst or f is self.root)
 
     @property
+    def named(self) -> tuple[Finding, ...]:
+        """What the story is called by: the root, and what weighs more than it."""
+        graver = self.worst is not self.root and self.worst.severity > self.root.severity
+        return (self.root, self.worst) if graver else (self.root,)
+
+    @property
     def clause(self) -> Said:
-        """The story in one clause: the root, and what weighs more than it."""
-        clauses = [plain(self.root)]
-        if self.worst is not self.root and self.worst.severity > self.root.severity:
-            clauses.append(plain(self.worst))
-        return joined(clauses)
+        """The story in one clause."""
+        return joined([plain(f) for f in self.named])
+
+    @property
+    def confidence(self) -> Confidence:
+        """How sure the clause is: as sure as the least sure finding it names."""
+        return max((f.confidence for f in self.named), key=lambda c: c.rank)
 
 
 def stories(findings: Sequence[Finding]) -> list[Story]:

@@ -55,7 +55,7 @@ def verdict(run: Run, stories: Sequence[Story], unchecked: Sequence[Unchecked]) 
     lead = hot[0]
     members = [f for f in lead.members if f.severity >= Severity.WARNING]
     beside = [s for s in hot[1:] if s.active and lead.active]
-    sure = lead.worst.confidence
+    sure = lead.confidence
     if sure is Confidence.PATTERN and len({sign(f) for f in members}) >= 2:
         sure = Confidence.MODERATE
     told = {"step": step_text(lead.first_step), "clause": lead.clause, "sure": phrase(WORDS[sure])}
@@ -64,7 +64,8 @@ def verdict(run: Run, stories: Sequence[Story], unchecked: Sequence[Unchecked]) 
     else:
         last = step_text(lead.last_step)
         title = said("From step {step}: {clause} ({sure}, over since step {last})", **told, last=last)
-    return Verdict(str(lead.severity), sure, title, _sentences(_text(run, lead, members, beside, hot)))
+    sentences = [*_text(run, lead, members, beside, hot), *_failed(unchecked)]
+    return Verdict(str(lead.severity), sure, title, _sentences(sentences))
 
 
 def sign(f: Finding) -> str:
@@ -92,6 +93,14 @@ def _text(
         sentences.append(said("{n} logged rows carry only so much: shapes can be read, error rates cannot", n=len(run)))
     sentences += [said("Against it: {what}", what=phrase(a)) for f in lead.members for a in f.against]
     return sentences
+
+
+def _failed(unchecked: Sequence[Unchecked]) -> list[Said]:
+    """That detectors broke off: what they look for may be there unseen."""
+    names = list(dict.fromkeys(u.detector for u in unchecked if u.failed))
+    if not names:
+        return []
+    return [said("Not looked for, because the detector broke off with an error: {names}", names=listed(names))]
 
 
 def _sentences(sentences: Sequence[Said]) -> Said:
@@ -122,7 +131,12 @@ def _quiet(run: Run, findings: Sequence[Finding], unchecked: Sequence[Unchecked]
             "cannot-tell",
             Confidence.CANNOT_TELL,
             said("Cannot tell: {why}", why=why),
-            said("Nothing alarming was found, but {counted}; that says little about the run.", counted=counted),
+            _sentences(
+                [
+                    said("Nothing alarming was found, but {counted}; that says little about the run", counted=counted),
+                    *_failed(unchecked),
+                ]
+            ),
         )
     sure = Confidence.MODERATE if len(run) >= FEW_ROWS else Confidence.PATTERN
     sentences = [said("Nothing at warning or above in {n} rows; {counted}", n=len(run), counted=counted)]
@@ -130,5 +144,6 @@ def _quiet(run: Run, findings: Sequence[Finding], unchecked: Sequence[Unchecked]
         sentences.append(said("With so few rows only gross faults and shapes can be seen"))
     if any(u.detector == "reward-hacking" for u in unchecked):
         sentences.append(said("Over-optimisation of the reward cannot be excluded: the log has no held-out score"))
+    sentences += _failed(unchecked)
     status = "info" if any(sign(f) not in REMARKS for f in findings) else "healthy"
     return Verdict(status, sure, said("Healthy, as far as this log shows"), _sentences(sentences))

@@ -12,6 +12,7 @@ from holter.readers.base import RawColumn, RawLog, Skipped
 from holter.readers.plausibility import NotALogError, objection
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
@@ -42,9 +43,15 @@ class Points:
         steps, values, times = np.array(rows, np.float64).reshape(-1, 3).T
         return cls(steps, values, times)
 
+    @classmethod
+    def one_after_another(cls, numbers: array[float]) -> Points:
+        """From the step, value and time of one point after another, which are not copied."""
+        steps, values, times = np.frombuffer(numbers, np.float64).reshape(-1, 3).T
+        return cls(steps, values, times)
+
 
 def log_of(
-    points: Mapping[str, Points],
+    points: dict[str, Points],
     *,
     name: str,
     reader: str,
@@ -57,34 +64,48 @@ def log_of(
     Of several values of one name at one step the newest is taken. Where no name has more than one step, nobody said the
     steps, and the values follow each other as they were logged.
 
+    Args:
+        points: By name. It is emptied on the way, so that no number is held twice.
+        name: What to call the log.
+        reader: Name of the reader.
+        config: Hyper-parameters.
+        notes: Remarks for the user.
+        skipped: What could not be read.
+
     Raises:
         NotALogError: When the names are not those of a training run.
     """
     notes = list(notes)
-    system = sum(len(p.values) for key, p in points.items() if key.startswith(SYSTEM))
+    system = sum(len(points.pop(key).values) for key in list(points) if key.startswith(SYSTEM))
     if system:
         notes.append(said("measurements of the machine left aside, which count their own steps: {n}", n=system))
-    kept = {key: p for key, p in points.items() if not key.startswith(SYSTEM) and len(p.values)}
-    wrong = objection(kept)
+    for key in [key for key, p in points.items() if not len(p.values)]:
+        del points[key]
+    wrong = objection(points)
     if wrong is not None:
         raise NotALogError.of(name, wrong, "A log needs rows with a step and numbers: loss, reward, kl, ...")
-    stepless = any(len(p.steps) > 1 for p in kept.values()) and all(len(np.unique(p.steps)) == 1 for p in kept.values())
-    if stepless:
+    columns: dict[str, RawColumn] = {}
+    if any(len(p.steps) > 1 for p in points.values()) and all(len(np.unique(p.steps)) == 1 for p in points.values()):
         notes.append("no step was given when this was logged; the values are taken in their order.")
-        rows = max(len(p.values) for p in kept.values())
-        ordered = {key: p.values[np.argsort(p.times, kind="stable")] for key, p in kept.items()}
-        columns = {key: RawColumn(np.arange(len(values)), values) for key, values in ordered.items()}
+        rows = max(len(p.values) for p in points.values())
+        for key in list(points):
+            p = points.pop(key)
+            columns[key] = RawColumn(np.arange(len(p.values)), p.values[np.argsort(p.times, kind="stable")])
     else:
-        steps = np.unique(np.concatenate([p.steps for p in kept.values()]))
+        steps = _all_steps(points.values())
         rows = len(steps)
-        columns = {key: _column(p, steps) for key, p in kept.items()}
-        again = sum(len(p.values) - len(columns[key].values) for key, p in kept.items())
+        axis = STEP if STEP not in points else f"tracker {STEP}"
+        columns[axis] = RawColumn(np.arange(rows), steps)
+        shared: dict[int, NDArray[np.int64]] = {rows: columns[axis].at}
+        again = 0
+        for key in list(points):
+            p = points.pop(key)
+            columns[key] = _column(p, steps, shared)
+            again += len(p.values) - len(columns[key].values)
         if again:
             notes.append(
                 said("values that were logged again at the same step, of which the newest was taken: {n}", n=again)
             )
-        axis = STEP if STEP not in columns else f"tracker {STEP}"
-        columns = {axis: RawColumn(np.arange(rows), steps), **columns}
     return RawLog(
         name=name,
         reader=reader,
@@ -96,11 +117,31 @@ def log_of(
     )
 
 
-def _column(points: Points, steps: NDArray[np.float64]) -> RawColumn:
+def _all_steps(points: Iterable[Points]) -> NDArray[np.float64]:
+    """Every step at which any name has a value, once, increasing. Shape ``(rows,)``."""
+    steps = np.zeros(0)
+    waiting: list[NDArray[np.float64]] = []
+    size = 0
+    for each in points:
+        own = np.unique(each.steps)
+        if np.array_equal(own, steps):
+            continue
+        waiting.append(own)
+        size += len(own)
+        # Only what has come to as much as there is already is worth sorting all of it again.
+        if size >= len(steps):
+            steps, waiting, size = np.unique(np.concatenate([steps, *waiting])), [], 0
+    return np.unique(np.concatenate([steps, *waiting]))
+
+
+def _column(points: Points, steps: NDArray[np.float64], shared: dict[int, NDArray[np.int64]]) -> RawColumn:
+    """The newest value at every step. Columns over the same rows share the array of them."""
     order = np.lexsort((points.times, points.steps))
     own, values = points.steps[order], points.values[order]
     last = np.append(np.diff(own) > 0, True)
-    return RawColumn(np.searchsorted(steps, own[last]), values[last])
+    at = np.searchsorted(steps, own[last])
+    known = shared.setdefault(len(at), at)
+    return RawColumn(known if np.array_equal(known, at) else at, values[last])
 
 
 def unlimited(value: float) -> float:

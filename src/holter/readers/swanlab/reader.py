@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ class SwanLab:
         Raises:
             UnreadableLogError: When there is no number in it.
         """
-        framing, rows = Framing(), dict[str, list[tuple[float, float, float]]]()
+        framing, rows = Framing(), dict[str, array[float]]()
         system, aside, title, strange = set[str](), Counter[str](), "", 0
         with source.open() as stream:
             for order, record in enumerate(framing.records(stream)):
@@ -53,7 +54,10 @@ class SwanLab:
                     continue
                 if isinstance(sent, Scalar):
                     # The order of the records tells which of two values at one step is the newer; their times may tie.
-                    rows.setdefault(sent.key, []).append((float(sent.step), sent.value, float(order)))
+                    numbers = rows.get(sent.key)
+                    if numbers is None:
+                        numbers = rows[sent.key] = array("d")
+                    numbers.extend((sent.step, sent.value, order))
                     if len(rows) > MOST_COLUMNS:
                         raise UnreadableLogError.of(
                             source.name,
@@ -77,7 +81,8 @@ class SwanLab:
                 ),
             )
         notes: list[str] = [said("SwanLab calls this run {name!r}", name=title)] if title else []
-        measured = sum(len(values) for key, values in rows.items() if key in system)
+        points = {key: Points.one_after_another(rows.pop(key)) for key in list(rows)}
+        measured = sum(len(points.pop(key).values) for key in system & points.keys())
         if measured:
             notes.append(said("measurements of the machine left aside, which count their own steps: {n}", n=measured))
         if aside:
@@ -92,7 +97,7 @@ class SwanLab:
         if framing.unfinished or cut:
             notes.append("the last record is not complete; the file is still being written, or was cut")
         yield log_of(
-            {key: Points.of(values) for key, values in rows.items() if key not in system},
+            points,
             name=source.name,
             reader=self.name,
             config={},
