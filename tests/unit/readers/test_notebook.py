@@ -1,6 +1,8 @@
 """Notebooks: what of their outputs is a log."""
 
+import gzip
 import json
+import tracemalloc
 
 import pytest
 
@@ -97,3 +99,64 @@ TABLES = "<table><th>a &amp; b<th>c<tr><td>1<td>2<br>3<tr><td>4<td>5</table><tab
 def test_html_tables_survive_what_is_not_closed_and_come_in_pieces_of_any_size(size):
     tables = html_tables((TABLES[at : at + size] for at in range(0, len(TABLES), size)), Collected)
     assert [(t.names, t.rows) for t in tables] == [(["a & b", "c"], [["1", "2 3"], ["4", "5"]]), ([], [["x"]])]
+
+
+ROWS = 4000
+
+
+def long_table():
+    rows = [
+        f"    <tr>\n      <td>{i}</td>\n      <td>{i / 8} &amp;</td>\n      <td>{i / 4}</td>\n    </tr>\n"
+        for i in range(ROWS)
+    ]
+    head = '<table border="1">\n  <thead>\n      <th>step</th>\n      <th>note</th>\n      <th>loss</th>\n  </thead>\n'
+    return head + "".join(rows) + "</table><p>“é”</p>"
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_long_table_is_read_however_the_notebook_is_laid_out(indent, listed, packed):
+    table = long_table()
+    output = html(table.splitlines(keepends=True) if listed else table)
+    output["data"]["image/png"] = "iVBORw0KGgo=" * 20_000
+    data = json.dumps(json.loads(notebook([printed("hello\n")], [output])), indent=indent).encode()
+    (log,) = logs(gzip.compress(data) if packed else data, "run.ipynb.gz" if packed else "run.ipynb")
+    assert log.columns["step"].values.tolist() == list(range(ROWS))
+    assert log.columns["loss"].values.tolist() == [i / 4 for i in range(ROWS)]
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_what_a_cell_printed_at_length_is_read_with_its_quotes_and_brackets(listed):
+    lines = [f"{{'loss': {i / 4}, 'reward': {i}}}\n" for i in range(ROWS)]
+    lines[7:7] = ['"text": ["', '", "', "\\\\", '\\"\n', '{"text/html": [\n']
+    (log,) = logs(notebook([{"output_type": "stream", "text": lines if listed else "".join(lines)}]))
+    assert log.columns["loss"].values.tolist() == [i / 4 for i in range(ROWS)]
+
+
+@pytest.mark.parametrize("wrong", [b'\\x"', b'" "', b"[", b"nul"])
+def test_damage_inside_a_long_output_is_told_as_anywhere_else(wrong):
+    data = notebook([html(long_table().splitlines(keepends=True))])
+    middle = data.index(b', "', len(data) // 2) + 1
+    with pytest.raises(UnreadableLogError, match="the notebook is not JSON"):
+        logs(data[:middle] + wrong + data[middle:])
+
+
+def test_a_notebook_costs_a_small_multiple_of_its_columns(tmp_path):
+    rows = 1000
+    names = [f"loss_{i}" for i in range(40)]
+    lines = ["<table>\n", "<tr>\n", *(f"  <th>{name}</th>\n" for name in names), "</tr>\n"]
+    for i in range(rows):
+        lines += ["<tr>\n", *(f"      <td>{i / 7 + j}</td>\n" for j in range(40)), "</tr>\n"]
+    path = tmp_path / "run.ipynb"
+    path.write_bytes(notebook([html([*lines, "</table>"])]))
+    tracemalloc.start()
+    try:
+        (log,) = read(Source.of(path))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    size = sum(column.values.nbytes for column in log.columns.values())
+    assert size == 8 * 40 * rows
+    # Besides the columns: a batch of rows on its way into them, and blocks of the file.
+    assert peak < 4 * size + (4 << 20)

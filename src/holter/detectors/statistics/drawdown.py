@@ -89,10 +89,12 @@ def falls_from_best(
             hit = (fall > strict * se) & (fall > least) & ((fall > share * gain) | (gain < 3 * se))
         if (hit & sparse).any():
             hit &= ~sparse | _most_of_the_block(x, r)
-        # One value may drag a mean far down; where the median did not follow, no level has fallen.
-        middle = trailing_median(x, r, where=hit)
+        # One value may drag a mean far down, for as many rows as the block has; where the median did not follow, no level fell.
+        position = np.arange(n)
+        young = hit & (position - np.maximum.accumulate(np.where(hit, -1, position)) <= r)
+        middle = trailing_median(x, r, where=young)
         with np.errstate(invalid="ignore"):
-            hit &= best - middle > 0.5 * fall
+            hit &= ~young | (best - middle > 0.5 * fall)
         out |= persist(hit, min(r, 5), min(r, 5))
     out[:warm] = False
     return out

@@ -43,7 +43,8 @@ class SwanLab:
         Raises:
             UnreadableLogError: When there is no number in it.
         """
-        framing, rows = Framing(), dict[str, array[float]]()
+        framing = Framing()
+        rows: dict[str, array[float]] = {}
         system, aside, title, strange = set[str](), Counter[str](), "", 0
         with source.open() as stream:
             for order, record in enumerate(framing.records(stream)):
