@@ -163,7 +163,7 @@ def listed_texts(document: Document) -> Iterator[bytes]:
         closing = np.flatnonzero(outside & ~quotes)[:1]
         if len(closing):
             if signs[closing[0]] != ord("]"):
-                raise ValueError("no texts")
+                raise ValueError("damaged: a list of texts holds something else")
             cut = int(at[closing[0]])
         else:
             ends = at[outside & quotes]

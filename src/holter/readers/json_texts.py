@@ -79,7 +79,7 @@ class Texts:
                 at = short.end()
             elif len(document.held) - begin >= _LONG:
                 parts.append(document.drop(begin))
-                mark = f"\0long text {len(self._long)}"
+                mark = f"\0{len(self._long)}"
                 self._long[mark] = passed + begin, listed
                 written = mark.replace("\0", "\\u0000").encode()
                 parts.append(b'"' + written + b'"' if listed else written)
@@ -99,7 +99,7 @@ def _parsed(raw: bytes, *, listed: bool) -> list[str]:
     """
     found = loads(b"[" + raw.lstrip(b", \t\r\n") + b"]" if listed else b'["' + raw + b'"]')
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise ValueError("no texts")
+        raise ValueError("damaged: a list of texts holds something else")
     return found
 
 
