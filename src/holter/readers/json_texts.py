@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from holter.readers.base import HEAD, Source
-from holter.readers.encoding import UTF8, encoding_of
+from holter.readers.encoding import TOLD_BY, UTF8, as_utf8, encoding_of
 from holter.readers.json_blocks import LARGEST, Document, listed_texts, text_pieces, too_large
 from holter.readers.json_document import whole
 from holter.readers.json_text import loads
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 _LONG = 1 << 16
 """Bytes of a text that is left in the file."""
+_CHUNK = 1 << 20
 _WIDEST = 1 << 10
 """Bytes within which the name of a text stands, and the beginning of the text."""
 _VALUE = re.compile(rb'"(?:text|html|(?:text|image|application)/[\w.+-]+)"\s*:\s*(\[\s*(?=")|")')
@@ -29,8 +33,14 @@ class Texts:
     A text is one under the name of a media type, ``text`` or ``html``: a string, or a list of strings that belong together.
     """
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
+    def __init__(self, source: Source, copy: IO[bytes] | None = None) -> None:
+        """Begin.
+
+        Args:
+            source: The document, plain and in UTF-8.
+            copy: The file that `source` is, where it lasts no longer than these texts.
+        """
+        self._source, self._copy = source, copy
         self._long: dict[str, tuple[int, bool]] = {}
 
     def pieces(self, value: object) -> Iterator[str]:
@@ -110,13 +120,38 @@ def without_long_texts(source: Source) -> tuple[object, Texts]:
         ValueError: When it is no JSON; the message says what was seen.
         UnreadableLogError: When more than `LARGEST` bytes would be held.
     """
+    copy = None
     with source.open() as stream:
         # Only in a plain file a text can be found again without reading everything before it.
-        if not stream.seekable() or encoding_of(stream.read(HEAD)) != UTF8:
+        plain = stream.seekable() and encoding_of(stream.read(HEAD)) == UTF8
+    if not plain:
+        try:
+            copy = _copied(source)
+            source = Source(source.name, path=Path(copy.name))
+        except OSError:
+            # There is no room for a copy on the disk; in memory there may be.
             source = Source(source.name, data=whole(source))
-    texts = Texts(source)
+    texts = Texts(source, copy)
     try:
         with source.open() as stream:
             return loads(texts.leave(Document(source.name, stream, UTF8))), texts
     except ValueError:
-        return loads(whole(source)), Texts(source)
+        return loads(whole(source)), Texts(source, copy)
+
+
+def _copied(source: Source) -> IO[bytes]:
+    """A document unpacked and in UTF-8, in a file that is gone when it is closed.
+
+    Raises:
+        OSError: When the disk does not take it.
+        UnreadableLogError: When it is larger than `LARGEST`.
+    """
+    copy = tempfile.NamedTemporaryFile(prefix="holter-")  # noqa: SIM115 - it outlives this function
+    with source.open() as stream:
+        head = stream.read(TOLD_BY)
+        for piece in as_utf8(itertools.chain([head], iter(lambda: stream.read(_CHUNK), b"")), encoding_of(head)):
+            copy.write(piece)
+            if copy.tell() > LARGEST:
+                raise too_large(source.name)
+    copy.flush()
+    return copy

@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 
 from holter.errors import UnreadableLogError
+from holter.readers import json_texts
 from holter.readers.base import Source
 from holter.readers.html_table import html_tables
 from holter.readers.registry import read
@@ -142,14 +143,29 @@ def test_damage_inside_a_long_output_is_told_as_anywhere_else(wrong):
         logs(data[:middle] + wrong + data[middle:])
 
 
-def test_a_notebook_costs_a_small_multiple_of_its_columns(tmp_path):
-    rows = 1000
+def test_without_room_for_a_copy_a_packed_notebook_is_read_from_memory(monkeypatch):
+    data = gzip.compress(notebook([html(long_table().splitlines(keepends=True))]))
+    (expected,) = logs(data)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(json_texts.tempfile, "NamedTemporaryFile", full)
+    (log,) = logs(data)
+    assert {n: c.values.tolist() for n, c in log.columns.items()} == {
+        n: c.values.tolist() for n, c in expected.columns.items()
+    }
+
+
+@pytest.mark.parametrize("wrapped", [bytes, gzip.compress, lambda data: data.decode().encode("utf-16")])
+def test_a_notebook_costs_a_small_multiple_of_its_columns_packed_or_not(tmp_path, wrapped):
+    rows = 2500
     names = [f"loss_{i}" for i in range(40)]
     lines = ["<table>\n", "<tr>\n", *(f"  <th>{name}</th>\n" for name in names), "</tr>\n"]
     for i in range(rows):
         lines += ["<tr>\n", *(f"      <td>{i / 7 + j}</td>\n" for j in range(40)), "</tr>\n"]
     path = tmp_path / "run.ipynb"
-    path.write_bytes(notebook([html([*lines, "</table>"])]))
+    path.write_bytes(wrapped(notebook([html([*lines, "</table>"])])))
     tracemalloc.start()
     try:
         (log,) = read(Source.of(path))
