@@ -29,9 +29,9 @@ _MARK = "holter.run"
 
 
 class MLflowSink:
-    """Logs rows against the step, by a client of its own, so that a run which the caller has open is not disturbed.
+    """Logs rows against the step, by a client of its own: which run is the process's active one stays as the caller has it.
 
-    The run is the process's active one where there is one; it is then left open at the end. Names stay as they were
+    Where there is an active run its rows go there, and it is left open at the end. Names stay as they were
     logged, as transformers does it with MLflow; characters that MLflow refuses become ``_``. Its steps are whole numbers: a
     fraction is cut off.
     """
@@ -56,6 +56,7 @@ class MLflowSink:
         self._ours = active is None
         if active is not None:
             self._run = active.info.run_id
+            self._config = dict(self._client.get_run(self._run).data.params)
         else:
             experiment = str(options.get("experiment") or to.project or os.getenv("MLFLOW_EXPERIMENT_NAME", "holter"))
             self._run = self._begun(experiment, manifest)

@@ -66,9 +66,11 @@ def test_an_active_mlflow_run_is_joined_and_left_open(tmp_path, client):
     import mlflow
 
     with mlflow.start_run() as active:
+        mlflow.log_param("beta", 0.5)
         record(MLflowSink(Destination(folder=tmp_path)), ROWS)
         assert client.get_run(active.info.run_id).info.status == "RUNNING"
     assert client.get_run(active.info.run_id).data.metrics["kl"] == 0.5
+    assert client.get_run(active.info.run_id).data.params == {"beta": "0.5", "a_b": "3"}
 
 
 @pytest.mark.slow
