@@ -166,6 +166,8 @@ def test_a_notebook_costs_a_small_multiple_of_its_columns_packed_or_not(tmp_path
         lines += ["<tr>\n", *(f"      <td>{i / 7 + j}</td>\n" for j in range(40)), "</tr>\n"]
     path = tmp_path / "run.ipynb"
     path.write_bytes(wrapped(notebook([html([*lines, "</table>"])])))
+    # What is made once, all readers and their patterns, is no notebook's.
+    assert logs(notebook([html(long_table().splitlines(keepends=True))]))
     tracemalloc.start()
     try:
         (log,) = read(Source.of(path))
