@@ -29,6 +29,7 @@ STEP, WALL_TIME = "step", "wall_time"
 TORN = "the last record is not complete; the file is still being written, or was cut."
 _IN_NAME = ".tfevents."
 _TIMESTAMP = re.compile(r"\.tfevents\.(\d+)")
+_NUMBER_OR_TEXT = re.compile(r"(\d+)|(\D+)")
 
 
 class EventFiles:
@@ -71,13 +72,18 @@ def read_files(paths: Sequence[Path], name: str) -> RawLog:
 
 
 def in_order(paths: Sequence[Path]) -> list[Path]:
-    """Event files by the time in their names, then by name, each once."""
+    """Event files by the time in their names, then by name with its numbers counted, each once.
+
+    The time is in whole seconds. What tells two files of one second apart is the writer's number at the end of the name, of
+    which the tenth comes after the ninth.
+    """
     plain = set(paths)
     once = [path for path in plain if path.suffix != ".gz" or path.with_suffix("") not in plain]
 
-    def age(path: Path) -> tuple[int, str]:
+    def age(path: Path) -> tuple[int, list[tuple[int, str]], str]:
         found = _TIMESTAMP.search(path.name)
-        return int(found[1]) if found else 0, str(path)
+        counted = [(int(digits) if digits else -1, text) for digits, text in _NUMBER_OR_TEXT.findall(path.name)]
+        return int(found[1]) if found else 0, counted, str(path)
 
     return sorted(once, key=age)
 

@@ -210,6 +210,11 @@ def test_the_files_of_one_folder_are_one_log_in_the_order_of_their_times(tmp_pat
     assert run.resumes == (100,)
 
 
+def test_files_of_one_second_come_in_the_order_of_their_writers(tmp_path):
+    files = [tmp_path / f"events.out.tfevents.1764500000.node7.4711.{n}" for n in (9, 10, 99, 100)]
+    assert in_order(files[::-1]) == files
+
+
 def test_a_second_writer_of_other_tags_adds_columns_and_no_rows(tmp_path):
     train = tmp_path / "events.out.tfevents.1.host.7.0"
     evaluation = tmp_path / "events.out.tfevents.2.host.7.1"
