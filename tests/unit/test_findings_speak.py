@@ -88,11 +88,7 @@ def test_a_name_with_braces_is_quoted_as_it_is(code):
 
 
 def told_in(text, code):
-    language.speak(code)
-    try:
-        return language.told(text)
-    finally:
-        language.speak(None)
+    return language.translated(text, code)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from holter.findings.finding import Alternative, Confidence, Evidence, Finding, Severity, Unchecked
-from holter.language import text
+from holter.language import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -149,17 +149,20 @@ class Detector:
         """The detector's page in Markdown: its module's docstring, what it reads, its limits."""
         doc = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "")
         reads = [
-            text("- needs {concepts} ({split}, {n} points or more)").format(
-                concepts=text(" or ").join(f"`{c}`" for c in n.concepts), split=text(n.split), n=n.points
+            told(
+                "- needs {concepts} ({split}, {n} points or more)",
+                concepts=told(" or ").join(f"`{c}`" for c in n.concepts),
+                split=told(n.split),
+                n=n.points,
             )
             for n in cls.needs
         ]
-        reads += [text("- looks at `{concept}` where it is logged").format(concept=c) for c in cls.uses]
+        reads += [told("- looks at `{concept}` where it is logged", concept=c) for c in cls.uses]
         rows = [
             f"| `{f.name}` | {f.default:g} | {f.metadata['unit']} | {f.metadata['help']} |"
             for f in dataclasses.fields(cls)
         ]
-        parts = [f"# {cls.name} ({cls.code})", doc, "## Reads", "\n".join(reads) or text("- every series of the log")]
+        parts = [f"# {cls.name} ({cls.code})", doc, "## Reads", "\n".join(reads) or told("- every series of the log")]
         if rows:
             parts += [
                 "## Limits",

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holter.language import text
+from holter.language import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,8 +57,11 @@ class Rate:
     def per_thousand(self) -> str:
         """``2.0 per 1,000 (95 %: 0.5 to 7.2)``."""
         low, high = self.interval
-        return text("{share} per 1,000 (95 %: {low} to {high})").format(
-            share=f"{1000 * self.share:.1f}", low=f"{1000 * low:.1f}", high=f"{1000 * high:.1f}"
+        return told(
+            "{share} per 1,000 (95 %: {low} to {high})",
+            share=f"{1000 * self.share:.1f}",
+            low=f"{1000 * low:.1f}",
+            high=f"{1000 * high:.1f}",
         )
 
     def __str__(self) -> str:
@@ -137,19 +140,18 @@ def section(detector: type[Detector]) -> str:
     """The section "Measured" of a detector's page, in Markdown and in the language spoken."""
     found = measured(detector.name)
     if found is None:
-        unknown = text(
+        unknown = told(
             "Not measured: how often it is right or wrong is unknown. "
             "A third-party detector is never part of Holter's own measurement."
         )
-        return f"## {text('Measured')}\n\n{unknown}"
-    lines = [text("- False alarms: {said}").format(said=_false_alarms(found))]
-    lines += [text("- Recall: {said}").format(said=_recall(found))]
+        return f"## {told('Measured')}\n\n{unknown}"
+    lines = [told("- False alarms: {said}", said=_false_alarms(found))]
+    lines += [told("- Recall: {said}", said=_recall(found))]
     if found.onset is not None and found.delay is not None:
         lines.append(
-            text(
+            told(
                 "- Onset: off by {median} logged rows in the median, 90 % by at most {most}; "
-                "the warning comes {delay} rows after the onset in the median, 90 % within {latest}."
-            ).format(
+                "the warning comes {delay} rows after the onset in the median, 90 % within {latest}.",
                 median=f"{found.onset[0]:g}",
                 most=f"{found.onset[1]:g}",
                 delay=f"{found.delay[0]:g}",
@@ -157,61 +159,62 @@ def section(detector: type[Detector]) -> str:
             )
         )
     if found.sets:
-        lines.append(
-            text("- Labelled logs ({sets}): {said}").format(sets=text(", ").join(found.sets), said=_labelled(found))
-        )
+        lines.append(told("- Labelled logs ({sets}): {said}", sets=told(", ").join(found.sets), said=_labelled(found)))
     lines.append(
-        text(
+        told(
             "- Measured with Holter {version} on runs made by `holter simulate`, whose shapes are assumptions. "
-            "`{document}` says how, and how far to trust it."
-        ).format(version=found.version, document=DOCUMENT)
+            "`{document}` says how, and how far to trust it.",
+            version=found.version,
+            document=DOCUMENT,
+        )
     )
     if changed := _changed(detector, found):
         lines.append(
-            text("- Changed since it was measured: {changed}. The rates are those of the old limits.").format(
-                changed=changed
-            )
+            told("- Changed since it was measured: {changed}. The rates are those of the old limits.", changed=changed)
         )
-    return "\n".join([f"## {text('Measured')}", "", *lines])
+    return "\n".join([f"## {told('Measured')}", "", *lines])
 
 
 def _false_alarms(found: Measured) -> str:
     if not found.accused.of:
-        return text("not measured on made runs: none of the {n} healthy ones holds what it needs.").format(
-            n=f"{found.healthy:,}"
+        return told(
+            "not measured on made runs: none of the {n} healthy ones holds what it needs.", n=f"{found.healthy:,}"
         )
-    said = text("{hits} of {n} healthy made runs accused, {rate}").format(
-        hits=found.accused.hits, n=f"{found.accused.of:,}", rate=found.accused.per_thousand()
+    said = told(
+        "{hits} of {n} healthy made runs accused, {rate}",
+        hits=found.accused.hits,
+        n=f"{found.accused.of:,}",
+        rate=found.accused.per_thousand(),
     )
     if unable := found.healthy - found.accused.of:
-        said += text("; {n} more do not hold what it needs").format(n=f"{unable:,}")
+        said += told("; {n} more do not hold what it needs", n=f"{unable:,}")
     if found.mentioned:
-        said += text("; of {n} it said something as an info").format(n=f"{found.mentioned:,}")
-    return said + text(".")
+        said += told("; of {n} it said something as an info", n=f"{found.mentioned:,}")
+    return said + told(".")
 
 
 def _recall(found: Measured) -> str:
     if not found.recall:
-        return text("its kind of trouble is not among the made faults, so recall is not measured on them.")
+        return told("its kind of trouble is not among the made faults, so recall is not measured on them.")
     parts = []
     for fault, rate in found.recall.items():
-        part = text("{fault} {rate}, {hits} of {n}").format(fault=fault, rate=rate, hits=rate.hits, n=rate.of)
+        part = told("{fault} {rate}, {hits} of {n}", fault=fault, rate=rate, hits=rate.hits, n=rate.of)
         if unable := rate.of - found.looked[fault]:
-            part += text(" ({n} do not hold what it needs)").format(n=unable)
+            part += told(" ({n} do not hold what it needs)", n=unable)
         parts.append(part)
-    return text("; ").join(parts) + text(". Other detectors may name the rest.")
+    return told("; ").join(parts) + told(". Other detectors may name the rest.")
 
 
 def _labelled(found: Measured) -> str:
-    sound = text("accused {hits} of {n} healthy runs that hold what it needs").format(
-        hits=found.flagged.hits, n=found.flagged.of
+    sound = told(
+        "accused {hits} of {n} healthy runs that hold what it needs", hits=found.flagged.hits, n=found.flagged.of
     )
     if not found.flagged.of:
-        sound = text("no healthy run holds what it needs")
+        sound = told("no healthy run holds what it needs")
     if not found.named.of:
-        return sound + text("; no sick run is labelled with its kind of trouble.")
-    return sound + text("; spoke on {hits} of {n} sick runs on which its name would be right.").format(
-        hits=found.named.hits, n=found.named.of
+        return sound + told("; no sick run is labelled with its kind of trouble.")
+    return sound + told(
+        "; spoke on {hits} of {n} sick runs on which its name would be right.", hits=found.named.hits, n=found.named.of
     )
 
 
@@ -219,15 +222,15 @@ def _changed(detector: type[Detector], found: Measured) -> str:
     """Limits whose defaults are not those that were measured, in words."""
     now = {f.name: f.default for f in dataclasses.fields(detector)}
     names = sorted(now.keys() | found.limits.keys())
-    return text(", ").join(
-        text("{limit} was {old}, is {new}").format(limit=n, old=_shown(found.limits.get(n)), new=_shown(now.get(n)))
+    return told(", ").join(
+        told("{limit} was {old}, is {new}", limit=n, old=_shown(found.limits.get(n)), new=_shown(now.get(n)))
         for n in names
         if now.get(n) != found.limits.get(n)
     )
 
 
 def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else text("no limit")
+    return f"{value:g}" if isinstance(value, int | float) else told("no limit")
 
 
 def _pair(value: list[float] | None) -> tuple[float, float] | None:

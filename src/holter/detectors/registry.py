@@ -13,6 +13,7 @@ import numpy as np
 from holter import detectors, discovery
 from holter.detectors.base import Detector
 from holter.discovery import unknown_name
+from holter.errors import reason
 from holter.findings.finding import Finding
 from holter.language import listed, phrase, said
 from holter.runs.run import Split
@@ -88,11 +89,11 @@ def _answers(each: Detector, run: Run) -> list[Finding | Unchecked]:
 
 def _failure(each: Detector, error: Exception) -> Said:
     """One sentence: what broke a detector, and where in its code."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
+    frame, kind = traceback.extract_tb(error.__traceback__)[-1], type(error).__name__
     return said(
         "{detector} broke off with an error of its own, {error} ({where}): what it looks for was not checked.",
         detector=each.name,
-        error=f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
+        error=said("{kind}: {why}", kind=kind, why=reason(error)) if str(error) else kind,
         where=f"{Path(frame.filename).name}:{frame.lineno}",
     )
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from holter.errors import DeclarationError
+from holter.errors import DeclarationError, reason
+from holter.language import said
 from holter.readers.base import ColumnBuilder, RawLog
 from holter.runs.build import run_of
 from holter.runs.canonical import canonical
@@ -69,11 +70,13 @@ def _case(file: Path, title: str, body: str) -> Case:
     where = f"{file.name}: section {title!r}"
     fence = FENCE.search(body)
     if fence is None:
-        raise DeclarationError(f"{where} has no ```findings block. Leave it empty where nothing must be found.")
+        raise DeclarationError(
+            said("{where} has no ```findings block. Leave it empty where nothing must be found.", where=where)
+        )
     lines = [line for line in body.splitlines() if line.startswith("|")]
     table = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
     if not table or "step" not in table[0]:
-        raise DeclarationError(f"{where} has no table with a `step` column.")
+        raise DeclarationError(said("{where} has no table with a `step` column.", where=where))
     head, rows = table[0], table[2:]
     try:
         columns = {
@@ -83,7 +86,9 @@ def _case(file: Path, title: str, body: str) -> Case:
         }
         steps = [float(row[head.index("step")]) for row in rows]
     except (ValueError, IndexError) as error:
-        raise DeclarationError(f"{where}: a row of the table does not fit its header ({error}).") from error
+        raise DeclarationError(
+            said("{where}: a row of the table does not fit its header ({error}).", where=where, error=reason(error))
+        ) from error
     config = CONFIG.search(body)
     run = _run(steps, columns, tomllib.loads(config["lines"]) if config else {})
     return Case(file, title, run, fence["lines"].strip())

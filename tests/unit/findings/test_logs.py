@@ -8,6 +8,7 @@ import pytest
 import holter
 from holter.errors import UnknownNameError, UnreadableLogError
 from holter.settings import Settings
+from tests.patience import PATIENCE
 
 ROWS = "".join(f'{{"step": {n}, "kl": {"NaN" if n > 3 else 0.01}, "reward": 0.5}}\n' for n in range(1, 7))
 
@@ -55,4 +56,4 @@ def test_the_dialect_can_be_said(log):
 
 def test_reading_imports_no_torch(log):
     code = f"import sys, holter; holter.check({str(log)!r}); assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)

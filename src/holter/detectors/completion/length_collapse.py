@@ -30,14 +30,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.base import Detector, limit, number, quote
+from holter.detectors.completion import mean_length
 from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.breaks import leaves_level
 from holter.detectors.statistics.episodes import episodes, onset, persist
 from holter.detectors.statistics.hold import hold
-from holter.detectors.statistics.progress import near_best, rises
 from holter.detectors.statistics.rolling import running_max, running_min
-from holter.findings.finding import Alternative, Confidence, Severity
+from holter.findings.finding import Alternative, Confidence
 from holter.language import said
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class LengthCollapse(Detector):
     code: ClassVar = "HLT805"
     since: ClassVar = "0.1"
     says: ClassVar = "completions shrink to a stub"
-    needs: ClassVar = (Need(concepts=("length", "length_median"), points=2, log="the mean completion length"),)
+    needs: ClassVar = (mean_length.need(points=2),)
     uses: ClassVar = ("reward", "length_min", "length_max")
     explains: ClassVar = ("entropy-collapse", "reward-collapse", "zero-variance-groups", "duplicate-completions")
     explained_by: ClassVar = ("policy-divergence", "kl-runaway", "reward-hacking")
@@ -78,11 +78,8 @@ class LengthCollapse(Detector):
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Falls that the reward does not explain, or that leave next to nothing."""
-        series = run.get("length") or run.get("length_median")
-        assert series is not None
-        length = series.finite().where(series.finite().values > 0)
-        x, reward = length.values, run.get("reward")
-        paid = rises(reward, length.at) | near_best(reward, length.at)
+        length = mean_length.mean_length(run)
+        x, paid = length.values, mean_length.paid(run, length.at)
         falls = leaves_level(x, factor=self.factor, up=False, extreme=1.2) & ~paid
         falls |= leaves_level(x, factor=self.stub, up=False, extreme=1.2)
         falls |= persist(self._all_shorter(run, length), self.rows, self.rows)
@@ -105,14 +102,13 @@ class LengthCollapse(Detector):
         first, low, late = onset(np.log(x), i) if i >= 8 else (max(i - self.rows + 1, 0),) * 3
         before = float(np.max(x[max(0, first - 5) : max(first, 1)]))
         newest = float(np.median(x[max(i, episode.last - 4) : episode.last + 1]))
-        brief = not episode.active and episode.last - i < self.brief
         shown = sorted({max(first - 1, 0), i, episode.last})
         evidence = [quote(length, shown, said("{before} tokens before", before=number(before)))]
         longest = run.get("length_max")
         if longest is not None and (j := int(longest.upto(length.at[[episode.last]])[0])) >= 0:
             evidence.append(quote(longest, [j], "the longest completion of that row"))
         return self.finding(
-            Severity.INFO if brief else Severity.WARNING,
+            mean_length.severity(episode, self.brief),
             Confidence.MODERATE if len(length) >= 20 else Confidence.PATTERN,
             said(
                 "{metric} falls from {before} to {newest} tokens"

@@ -9,7 +9,8 @@ answers get longer for no other reason than that their gradient is divided by th
 The median of the newest lengths is `factor` times that of the points before and a new extreme, or lies far beyond the
 line through them (`z` robust standard deviations and `ratio` times), and at the same time one of these holds: the
 reward does not rise, or `at_limit` of the completions are cut. Growth with a rising reward and room to spare is what
-reasoning looks like, and is not reported.
+reasoning looks like, and is not reported, unless it is sudden and hardly paid: a median of five to ten lengths that is
+`ratio` times that of the 20 to 80 before, while the same rewards gained less than `price` of the spread of single ones.
 
 ## What to do
 - Read the longest completions: reasoning, padding, or repetition?
@@ -32,17 +33,21 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.base import Detector, limit, number, quote
+from holter.detectors.completion import mean_length
 from holter.detectors.statistics.alignment import newest_on_rows
-from holter.detectors.statistics.breaks import breaks_trend, leaves_level
+from holter.detectors.statistics.breaks import SCALES, breaks_trend, leaves_level, recent
 from holter.detectors.statistics.episodes import episodes, onset
 from holter.detectors.statistics.hold import hold
-from holter.detectors.statistics.progress import near_best, rises
-from holter.findings.finding import Alternative, Confidence, Severity
+from holter.detectors.statistics.progress import Progress
+from holter.detectors.statistics.rolling import running_max, trailing_median
+from holter.findings.finding import Alternative, Confidence
 from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from holter.detectors.statistics.episodes import Episode
     from holter.findings.finding import Finding
@@ -63,7 +68,7 @@ class LengthExplosion(Detector):
     code: ClassVar = "HLT804"
     since: ClassVar = "0.1"
     says: ClassVar = "completions grow out of proportion"
-    needs: ClassVar = (Need(concepts=("length", "length_median"), points=13, log="the mean completion length"),)
+    needs: ClassVar = (mean_length.need(points=13),)
     uses: ClassVar = ("reward", "truncation")
     explains: ClassVar = ("truncation", "throughput-rot")
     explained_by: ClassVar = ("entropy-explosion", "reward-hacking", "kl-runaway", "policy-divergence")
@@ -71,6 +76,9 @@ class LengthExplosion(Detector):
     factor: float = limit(2.0, unit="x", help="needs more growth over the median before", low=1.0)
     z: float = limit(6.0, unit="robust sd", help="needs a clearer break of the trend", low=2.0)
     ratio: float = limit(1.5, unit="x", help="needs a larger break of the trend", low=1.0)
+    price: float = limit(
+        0.25, unit="of the reward's spread", help="calls more sudden growth unpaid while the reward rises", low=0.0
+    )
     at_limit: float = limit(0.1, unit="fraction", help="needs more truncation to call it a run into the limit", low=0.0)
     brief: int = limit(
         20, unit="logged points", help="calls longer stretches a passing matter once they are over", low=1
@@ -78,20 +86,34 @@ class LengthExplosion(Detector):
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Growth that the reward does not explain, or that hits the limit."""
-        series = run.get("length") or run.get("length_median")
-        assert series is not None
-        length = series.finite().where(series.finite().values > 0)
+        length = mean_length.mean_length(run)
         grows = leaves_level(length.values, factor=self.factor, extreme=1.1) | breaks_trend(
             length.values, z=self.z, ratio=self.ratio, log=True
         )
-        reward = run.get("reward")
-        paid = rises(reward, length.at) | near_best(reward, length.at)
+        paid = mean_length.paid(run, length.at)
         with np.errstate(all="ignore"):
             cut = newest_on_rows(run.get("truncation"), length.at) > self.at_limit
-        for episode in episodes(hold(grows & (~paid | cut), length.values)):
-            yield self._say(run, length, episode, paid=bool(paid[episode.raised]), cut=bool(cut[episode.last]))
+        sudden = self._sudden(run, length)
+        # What a collapse in the first rows left is no level to grow from.
+        longest = trailing_median(length.values, 5) > running_max(trailing_median(length.values, 3), lag=5)
+        for episode in episodes(hold(((grows & (~paid | cut)) | sudden) & longest, length.values)):
+            i = episode.raised
+            dear = bool(sudden[i] and paid[i])
+            yield self._say(run, length, episode, paid=bool(paid[i]), dear=dear, cut=bool(cut[episode.last]))
 
-    def _say(self, run: Run, length: Series, episode: Episode, *, paid: bool, cut: bool) -> Finding:
+    def _sudden(self, run: Run, length: Series) -> NDArray[np.bool_]:
+        """Where completions grew within a few rows and the reward did not gain much over the same rows. Shape ``(n,)``."""
+        progress = Progress.of(run)
+        out = np.zeros(len(length), bool)
+        if progress is None:
+            return out
+        for scale in SCALES[:3]:
+            up = leaves_level(length.values, factor=self.ratio, extreme=1.1, scales=(scale,))
+            if up.any():
+                out |= up & ~progress.soars(run, length.at, self.price, newest=recent(scale), before=scale)
+        return out
+
+    def _say(self, run: Run, length: Series, episode: Episode, *, paid: bool, dear: bool, cut: bool) -> Finding:
         x, i = length.values, episode.raised
         first, low, late = onset(np.log(x), i, window=200)
         before = float(np.median(x[max(0, first - 5) : max(first, 1)]))
@@ -100,7 +122,9 @@ class LengthExplosion(Detector):
             quote(length, shown, said("{signal}: {before} before", signal=length.signal.phrase, before=number(before)))
         ]
         title = said(
-            "{metric} grows from {before} to {newest} tokens while the reward does not rise",
+            "{metric} grows suddenly, from {before} to {newest} tokens, and the reward hardly gains by it"
+            if dear
+            else "{metric} grows from {before} to {newest} tokens while the reward does not rise",
             metric=length.metric,
             before=number(before),
             newest=number(x[episode.last]),
@@ -116,9 +140,8 @@ class LengthExplosion(Detector):
                 truncation=truncated.metric,
                 share=number(truncated.values[j]),
             )
-        brief = not episode.active and episode.last - i < self.brief
         return self.finding(
-            Severity.INFO if brief else Severity.WARNING,
+            mean_length.severity(episode, self.brief),
             Confidence.STRONG if cut and not paid else Confidence.MODERATE,
             title,
             run=run,

@@ -5,13 +5,16 @@ A policy whose entropy is gone gives one answer to each prompt. Groups become eq
 coefficients brings the lost answers back.
 
 ## When it fires
-Falling entropy is normal and pays for reward; most of it is spent early in a healthy run. It fires when the newest values lie
-`z` robust standard deviations and `ratio` times below the line through log values before, or are `lag` times below their past
-median and a new low, *and* stand below `left` of where they began; half-way there, on a logarithmic scale, it fires while they
-still fall and the reward does not rise. If the reward rises meanwhile, or stands within `solved` of the largest there is, it
-is information, until entropy has fallen `ratio` times more than it had when the reward last rose. Below `floor` nats a token,
-and below a tenth of the start, no break is asked for: a policy that makes one real choice in fifty tokens samples no
-alternatives, however slowly it got there. `dead` is that floor for a log whose start is not known.
+Falling entropy is normal and pays for reward; most of it is spent early in a healthy run. It fires when the newest
+values lie `z` robust standard deviations and `ratio` times below the line through log values before, or are `lag`
+times below their past median and a new low, *and* stand below `left` of where they began; half-way there, on a
+logarithmic scale, it fires while they still fall and the reward does not rise. If the reward rises meanwhile, or
+stands within `solved` of the largest there is, it is information, until entropy has fallen `ratio` times more than it
+had when the reward last rose; a break within some ten rows is paid only by a reward that gained `price` of the spread
+of single rewards in the same rows. Below `floor` nats a token, and below a tenth of the start, no break is asked for: a
+policy that makes one real choice in fifty tokens samples no alternatives, however slowly it got there. Of the first
+twelve values one is enough for that. `dead` is that floor for a log whose start is not known; there `floor` is, while
+the reward stands below half of the largest that was paid in the same row.
 Entropy summed over a sequence falls when completions get shorter; it is divided by their length where that is logged.
 An entropy of exactly 0 with no loss and no KL means that no token was counted (every completion masked), not collapse.
 
@@ -39,17 +42,19 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.entropy.per_token import Entropy
-from holter.detectors.statistics.breaks import breaks_trend, leaves_level
-from holter.detectors.statistics.company import MOVES, company
+from holter.detectors.statistics.alignment import newest_on_rows
+from holter.detectors.statistics.breaks import SCALES, breaks_trend, leaves_level
+from holter.detectors.statistics.corroboration import MOVES, corroboration
 from holter.detectors.statistics.episodes import Episode, episodes, onset, persist, unexcused
 from holter.detectors.statistics.hold import latched
 from holter.detectors.statistics.progress import Progress, rises
 from holter.detectors.statistics.rolling import trailing_median
+from holter.detectors.statistics.snapshots import FEW
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,6 +76,12 @@ LATELY = 20
 """Rewards that must rise to pay for the entropy, besides twice as many: alone the longer stretch would still show what was
 gained before the fall, and the shorter one rises by chance more often."""
 
+EARLY = 20
+"""Values before a break can be told."""
+
+SUDDEN = 3
+"""How many of the scales, the shortest, look for a break within some ten rows."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class EntropyCollapse(Detector):
@@ -90,12 +101,15 @@ class EntropyCollapse(Detector):
         "length-collapse",
     )
     needs: ClassVar = (Need(concepts=("entropy",), log="the entropy of the policy"),)
-    uses: ClassVar = ("reward", "zero_std_groups", *(m.concept for m in MOVES))
+    uses: ClassVar = ("reward", "reward_max", "zero_std_groups", *(m.concept for m in MOVES))
 
     z: float = limit(6.0, unit="robust sd", help="needs a clearer break", low=2.0)
     ratio: float = limit(1.5, unit="x", help="needs a larger break", low=1.0)
     lag: float = limit(2.5, unit="x", help="needs a larger fall below its past median", low=1.0)
     left: float = limit(0.3, unit="of the start", help="calls more falls a collapse", low=0.0, high=1.0)
+    price: float = limit(
+        0.5, unit="of the reward's spread", help="calls more sudden falls a collapse while the reward rises", low=0.0
+    )
     solved: float = limit(0.85, unit="of the largest reward", help="excuses fewer collapses", low=0.0, high=1.0)
     floor: float = limit(0.02, unit="nats/token", help="calls more policies collapsed", low=0.0)
     dead: float = limit(0.005, unit="nats/token", help="calls more policies collapsed from the start", low=0.0)
@@ -109,28 +123,37 @@ class EntropyCollapse(Detector):
         usual = trailing_median(x, 5, least=1)
         start = trailing_median(x[:5], 5)
         start = np.concatenate((start, np.full(max(len(x) - 5, 0), start[-1])))
-        low = self._low(entropy, usual, start)
+        low = self._low(entropy, usual, start) | self._sure_and_wrong(run, entropy, usual, start)
+        half_way = usual < np.sqrt(self.left) * start
+        breaks, dear = np.zeros(len(x), bool), np.zeros(len(x), bool)
         progress = Progress.of(run)
+        if len(x) > EARLY and half_way.any():  # the tests below are costly
+            y = np.maximum(x, 1e-6)
+            sudden = self._breaks(y, SCALES[:SUDDEN])
+            breaks = sudden | self._breaks(y, SCALES[SUDDEN:]) | leaves_level(y, factor=self.lag, up=False)
+            breaks[:EARLY] = False
+            if progress is not None:
+                dear = sudden & half_way & ~progress.soars(run, entropy.series.at, self.price)
         earned = np.zeros(len(x), bool)
         if progress is not None:
             at = entropy.series.at
-            earned = rises(progress.series, at) & rises(progress.series, at, LATELY)
-            earned |= self._solved(run, progress, entropy)
-        half_way = usual < np.sqrt(self.left) * start
+            earned = rises(progress.series, at) & rises(progress.series, at, LATELY) & ~dear
+            solved = self._solved(run, progress, entropy)
+            earned, dear = earned | solved, dear & ~solved
         fallen = np.zeros(len(x), bool)
-        if len(x) > 20 and half_way.any():  # the tests below are costly
-            y = np.maximum(x, 1e-6)
-            breaks = breaks_trend(y, z=self.z, ratio=self.ratio, up=False, log=True, floor=0.02)
-            breaks |= leaves_level(y, factor=self.lag, up=False)
-            breaks[:20] = False
+        if breaks.any():
             # Once it has broken, it stays collapsed while it stays low.
             fallen = latched(breaks, usual < self.left * start)
-            fallen |= breaks & half_way & ~earned
+            fallen |= latched(breaks & half_way & ~earned, half_way)
         flags = (fallen | low) & ~entropy.empty
         for episode in episodes(flags):
-            yield self._finding(
-                run, entropy, episode.raised, episode.last, start, usual, low, earned, active=episode.active
-            )
+            paid = bool(earned[episode.raised])
+            excused = self._paid(earned, usual) & ~low & ~dear
+            bare = unexcused(episode, excused) if paid else episode.raised
+            yield self._finding(run, entropy, episode, bare, start, usual, low)
+
+    def _breaks(self, y: NDArray[np.float64], scales: Sequence[int]) -> NDArray[np.bool_]:
+        return breaks_trend(y, z=self.z, ratio=self.ratio, up=False, log=True, floor=0.02, scales=scales)
 
     def _solved(self, run: Run, progress: Progress, entropy: Entropy) -> NDArray[np.bool_]:
         """Where the reward stands near the largest that is possible. Shape ``(n,)`` of the entropy."""
@@ -158,35 +181,49 @@ class EntropyCollapse(Detector):
         if not entropy.per_token:
             return np.zeros(len(usual), bool)
         gone = (usual < self.floor) & (usual < 0.1 * start)
-        return (persist(gone, 3, 3) | (usual < self.dead)) & (usual >= 0)
+        x = entropy.values
+        # A handful of rows are snapshots of a long run, and each stands for many.
+        snapshots = (x < self.floor) & (x < 0.1 * x[0]) & (np.arange(len(x)) < FEW) & (np.arange(len(x)) > 1)
+        out: NDArray[np.bool_] = (persist(gone, 3, 3) | snapshots | (usual < self.dead)) & (usual >= 0)
+        return out
+
+    def _sure_and_wrong(
+        self, run: Run, entropy: Entropy, usual: NDArray[np.float64], start: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Where a log begins with hardly any choice left and a reward below half of what was paid at best. Shape ``(n,)``."""
+        reward, best = run.get("reward"), run.get("reward_max")
+        if not entropy.per_token or reward is None or best is None:
+            return np.zeros(len(usual), bool)
+        mean, top = newest_on_rows(reward, entropy.series.at), newest_on_rows(best, entropy.series.at)
+        with np.errstate(invalid="ignore"):
+            poor = (mean >= 0) & (mean < 0.5 * top)
+        out: NDArray[np.bool_] = poor & (usual < self.floor) & (start < self.floor) & (usual >= 0)
+        return out
 
     def _finding(
         self,
         run: Run,
         entropy: Entropy,
-        k: int,
-        last: int,
+        episode: Episode,
+        bare: int | None,
         start: NDArray[np.float64],
         usual: NDArray[np.float64],
         low: NDArray[np.bool_],
-        earned: NDArray[np.bool_],
-        *,
-        active: bool,
     ) -> Finding:
-        series, x = entropy.series, entropy.values
-        from_start = bool(low[k]) and k < 5
+        """The finding of an episode; `bare` is where nothing excuses it any more, None where something does throughout."""
+        series, x, k, last, active = entropy.series, entropy.values, episode.raised, episode.last, episode.active
+        from_start = bool(low[k]) and k < 5 and x[0] < self.floor
         began, early, late = (0, 0, k) if from_start else onset(np.log(np.maximum(x, 1e-6)), k)
-        first, raised = int(series.at[began]), int(series.at[k])
-        paid = bool(earned[k])
-        if paid and (bare := unexcused(Episode(k, last, active), self._paid(earned, usual) & ~low)) is not None:
-            paid, raised = False, int(series.at[bare])
-        others = company(run, max(first - 1, 0), raised, leave_out=("entropy",))
+        first, raised = int(series.at[began]), int(series.at[k if bare is None else bare])
+        paid = bare is None
+        others = corroboration(run, max(first - 1, 0), raised, leave_out=("entropy",))
         severity = Severity.WARNING
         if paid or not active:
             severity = Severity.INFO
         elif low[last] and others:
             severity = Severity.CRITICAL
-        now = float(usual[last])
+        # Of a handful of values each is a level of its own.
+        now, before = (float(x[last]), float(x[0])) if len(x) < FEW else (float(usual[last]), float(start[k]))
         title = said(
             "{metric} is {now} {unit} from the first rows on: hardly a choice is left"
             if from_start
@@ -194,7 +231,7 @@ class EntropyCollapse(Detector):
             metric=series.metric,
             now=number(now),
             unit=entropy.unit,
-            start=number(float(start[k])),
+            start=number(before),
         )
         if paid:
             title = said("{title}, while the reward rises or is near its largest", title=title)
@@ -214,7 +251,7 @@ class EntropyCollapse(Detector):
                 quote(
                     series,
                     sorted({max(began - 1, 0), k, last}),
-                    said("{share} % of the start", share=number(100 * now / max(float(start[k]), 1e-12))),
+                    said("{share} % of the start", share=number(100 * now / max(before, 1e-12))),
                 ),
                 *others,
             ],

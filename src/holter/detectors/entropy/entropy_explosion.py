@@ -8,7 +8,9 @@ fraction may fall meanwhile, so the usual alarms stay silent.
 The newest values lie `z` robust standard deviations and `ratio` times above the line through log values before, or are `lag`
 times their past median and a new high; and they rose by at least `shift` nats a token; and the reward does not rise with it.
 Clip-higher and entropy bonuses make entropy rise together with reward, which is information, as long as it lasts: the first row
-at which the reward has not gained since the entropy rose makes it a warning.
+at which the reward has not gained since the entropy rose makes it a warning. No reward excuses more than twice the lowest level
+above `speech` nats a token: text that a model samples with such entropy is noise, and what it earns is not earned by the text.
+In the first twelve values a level that doubles, held by two values while the reward is no higher, is reported as a pattern.
 It is critical when length or truncation rise as well.
 
 ## What to do
@@ -34,11 +36,12 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.entropy.per_token import Entropy
 from holter.detectors.statistics.breaks import breaks_trend, leaves_level
-from holter.detectors.statistics.company import MOVES, company
+from holter.detectors.statistics.corroboration import MOVES, corroboration
 from holter.detectors.statistics.episodes import episodes, onset, unexcused
 from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import RISES, Progress, rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
+from holter.detectors.statistics.snapshots import FEW, comes_back, shifts
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
@@ -50,6 +53,8 @@ if TYPE_CHECKING:
     from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
 
+DOUBLE = 2.0
+"""Growth within the first values that counts, of the least rise that matters, and that no reward excuses in noise."""
 SUDDEN = 10
 """Rows after the beginning in which the reward's trend is that of the rows before."""
 
@@ -74,13 +79,14 @@ class EntropyExplosion(Detector):
     since: ClassVar = "0.1"
     says: ClassVar = "the entropy explodes"
     explains: ClassVar = ("reward-collapse", "length-explosion", "truncation", "reward-decline", "eos-falling")
-    needs: ClassVar = (Need(concepts=("entropy",), points=21, log="the entropy of the policy"),)
+    needs: ClassVar = (Need(concepts=("entropy",), points=3, log="the entropy of the policy"),)
     uses: ClassVar = ("reward", *(m.concept for m in MOVES))
 
     z: float = limit(6.0, unit="robust sd", help="needs a clearer break", low=2.0)
     ratio: float = limit(1.3, unit="x", help="needs a larger break", low=1.0)
     lag: float = limit(1.5, unit="x", help="needs a larger rise over its past median", low=1.0)
     shift: float = limit(0.1, unit="nats/token", help="ignores larger rises", low=0.0)
+    speech: float = limit(3.0, unit="nats/token", help="excuses higher entropies while the reward rises", low=0.0)
 
     def check(self, run: Run) -> Iterator[Finding]:
         """The entropy per token against its own past."""
@@ -88,6 +94,9 @@ class EntropyExplosion(Detector):
         if entropy is None or not entropy.per_token:
             return
         x, series = np.maximum(entropy.values, 1e-6), entropy.series
+        few = self._from_few(run, entropy)
+        if few is not None:
+            yield few
         if len(x) <= 20:
             return
         usual = trailing_median(x, 5, least=3)
@@ -107,9 +116,11 @@ class EntropyExplosion(Detector):
             began, low, late = onset(np.log(x), k)
             first, since = int(series.at[began]), max(int(series.at[began]) - 1, 0)
             paid = self._paid(run, progress, series, began)
+            with np.errstate(invalid="ignore"):
+                paid &= ~((usual > self.speech) & (usual > DOUBLE * running_min(usual)))
             warned = unexcused(episode, paid)
             raised = int(series.at[k if warned is None else warned])
-            others = company(run, since, raised, leave_out=("entropy",))
+            others = corroboration(run, since, raised, leave_out=("entropy",))
             longer = any(e.key.startswith("completions/") and e.values[-1] > e.values[0] for e in others)
             severity = Severity.CRITICAL if longer else Severity.WARNING
             if warned is None or not episode.active:
@@ -147,6 +158,57 @@ class EntropyExplosion(Detector):
                 alternatives=ALTERNATIVES,
                 against=["the reward rises"] if warned is None else (),
             )
+
+    def _from_few(self, run: Run, entropy: Entropy) -> Finding | None:
+        """A level that doubles within the first `FEW` values, held by two, while the reward is no higher than it was."""
+        x, series = entropy.values, entropy.series
+        for shift in shifts(x, up=True):
+            grown = shift.after - max(shift.before, 0.0)
+            if shift.later < 2 or shift.after < DOUBLE * shift.before or grown < DOUBLE * self.shift:
+                continue
+            first, raised = int(series.at[shift.began]), int(series.at[shift.raised])
+            if self._rose(run, first, raised):
+                continue
+            back = comes_back(x, shift)
+            active = back is None and len(x) < FEW  # with more values the tests decide
+            return self.finding(
+                Severity.WARNING if active else Severity.INFO,
+                Confidence.PATTERN,
+                said(
+                    "{metric} rises from about {before} to {now} {unit}",
+                    metric=series.metric,
+                    before=number(shift.before),
+                    now=number(shift.after),
+                    unit=entropy.unit,
+                ),
+                run=run,
+                first=first,
+                last=int(series.at[len(x) - 1 if back is None else back]),
+                raised=raised,
+                onset=(int(series.at[shift.began - 1]), first),
+                active=active,
+                evidence=[
+                    quote(
+                        series,
+                        sorted({0, shift.began - 1, shift.began, shift.raised}),
+                        "every value since is above every value before; too few rows for more than a pattern",
+                    ),
+                    *corroboration(run, max(first - 1, 0), raised, leave_out=("entropy",)),
+                ],
+                advice=ADVICE,
+                alternatives=ALTERNATIVES,
+            )
+        return None
+
+    @staticmethod
+    def _rose(run: Run, first: int, now: int) -> bool:
+        """Whether the newest reward up to row `now` is above all that came before row `first`."""
+        reward = run.get("reward")
+        if reward is None:
+            return False
+        reward = reward.finite()
+        split, end = np.searchsorted(reward.at, [first, now + 1]).tolist()
+        return 0 < split < end and float(reward.values[end - 1]) > float(reward.values[:split].max())
 
     def _paid(self, run: Run, progress: Progress | None, series: Series, began: int) -> NDArray[np.bool_]:
         """Where the reward rises with the entropy. Shape ``(n,)``.

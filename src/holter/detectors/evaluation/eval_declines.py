@@ -36,7 +36,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.evaluation.falls import Fall, fallen, falls, one_each
 from holter.detectors.evaluation.held_out import SAME, SCORES, held_out, known_since, own_evaluations
-from holter.detectors.statistics.company import MOVES, company
+from holter.detectors.statistics.corroboration import MOVES, corroboration
 from holter.detectors.statistics.progress import Progress
 from holter.findings.finding import Alternative, Confidence, Finding, Severity
 from holter.language import said
@@ -148,11 +148,11 @@ class EvalDeclines(Detector):
     ) -> Finding:
         peak, raised = int(score.at[fall.peak]), int(score.at[fall.raised])
         after, began = int(score.at[fall.began]), fall.row(score)
-        others = company(run, int(score.at[fall.began - 1]), raised)
+        others = corroboration(run, int(score.at[fall.began - 1]), raised)
         lasting = fall.active or any(f.active for _, f in also)
         evidence = [
             quote(score, [fall.peak, fall.raised], fall.says()),
-            *(quote(s, [f.peak, f.raised], said("{metric} falls as well", metric=s.metric)) for s, f in also[:3]),
+            *(quote(s, [f.peak, f.raised], "falls as well") for s, f in also[:3]),
             *others,
         ]
         if progress is not None:
@@ -252,7 +252,7 @@ class EvalDeclines(Detector):
             early, late = int(score.at[k - 3]), int(score.at[k])
             if progress is not None and progress.change(early, late, 3) > 0:
                 continue
-            others = company(run, early, late)
+            others = corroboration(run, early, late)
             if len(others) < self.agree:
                 continue
             back = np.flatnonzero(e[k + 1 :] > (since[0] + since[-1]) / 2)

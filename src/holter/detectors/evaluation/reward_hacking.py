@@ -14,7 +14,8 @@ configuration tells its size) at two evaluations in a row, and when `share` of w
 lost. Dense evidence is judged by means of blocks, `z` standard errors apart. The reward must have risen by `rise` standard
 errors since the peak, or still stand where it stood after having risen.
 With three to eight evaluations statistics cannot speak. Then the shape is reported as a pattern, and only when `agree` other
-signals moved with it: KL, losses, length, truncation, entropy.
+signals moved with it (KL, losses, length, truncation, entropy), or when fall and rise, both within 0 to 1, are each beyond the
+noise of 64 items.
 It is critical when a signal of another origin agrees, a warning otherwise, and information when the evidence came back.
 
 ## What to do
@@ -46,8 +47,9 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.evaluation.falls import Fall, fallen, falls, one_each
 from holter.detectors.evaluation.held_out import held_out
-from holter.detectors.statistics.company import MOVES, company
+from holter.detectors.statistics.corroboration import MOVES, corroboration
 from holter.detectors.statistics.progress import Progress
+from holter.detectors.statistics.snapshots import COMPLETIONS, Shift, errors_apart
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
@@ -64,6 +66,12 @@ WINDOW = 20
 
 FEW = 10
 """Values of the reward below which its noise cannot be told."""
+
+FALLEN = 2.5
+"""Standard errors, on 64 items, that a steady fall of a few evaluations must take where no other signal moved with it..."""
+
+RISEN = 4.0
+"""...and those that the reward, as steady, must rise meanwhile."""
 
 ADVICE = (
     "Read completions from {onset} on beside some from {before}: a hack is plain to see in ten of them.",
@@ -169,7 +177,7 @@ class RewardHacking(Detector):
     ) -> Finding:
         peak, raised = int(score.at[fall.peak]), int(score.at[fall.raised])
         after, began = int(score.at[fall.began]), fall.row(score)
-        others = company(run, int(score.at[fall.began - 1]), raised)
+        others = corroboration(run, int(score.at[fall.began - 1]), raised)
         lasting = fall.active or any(f.active for _, f in also)
         severity = Severity.INFO if not lasting else Severity.CRITICAL if others or also else Severity.WARNING
         change = progress.change(peak, raised, WINDOW)
@@ -196,7 +204,7 @@ class RewardHacking(Detector):
             evidence=[
                 quote(score, [fall.peak, fall.raised], fall.says()),
                 *_reward(progress, peak, raised, WINDOW),
-                *(quote(s, [f.peak, f.raised], said("{metric} falls as well", metric=s.metric)) for s, f in also[:3]),
+                *(quote(s, [f.peak, f.raised], "falls as well") for s, f in also[:3]),
                 *others,
             ],
             advice=ADVICE,
@@ -217,17 +225,20 @@ class RewardHacking(Detector):
             paid = progress.series.where((progress.series.at >= early) & (progress.series.at <= late)).values
             if len(paid) < 2 or not (np.diff(paid) >= 0).all() or paid[-1] <= paid[0]:
                 continue
-            others = company(run, early, late)
-            if len(others) < self.agree:
+            others = corroboration(run, early, late)
+            agreed = len(others) >= self.agree
+            if not agreed and not _beyond_noise(since[0], since[-1], paid[0], paid[-1]):
                 continue
             back = np.flatnonzero(e[k + 1 :] > (since[0] + since[-1]) / 2)
             last = len(e) - 1 if not len(back) else k + int(back[0])
             lasting = not len(back)
             yield self.finding(
-                Severity.CRITICAL if lasting else Severity.INFO,
+                Severity.INFO if not lasting else Severity.CRITICAL if agreed else Severity.WARNING,
                 Confidence.PATTERN,
                 said(
-                    "{metric} falls from {best} to {now} while {reward} rises, and {n} other signals moved with it",
+                    "{metric} falls from {best} to {now} while {reward} rises, and {n} other signals moved with it"
+                    if agreed
+                    else "{metric} falls from {best} to {now} while {reward} rises",
                     metric=score.metric,
                     best=number(since[0]),
                     now=number(since[-1]),
@@ -253,6 +264,15 @@ class RewardHacking(Detector):
                 alternatives=ALTERNATIVES,
             )
             return
+
+
+def _beyond_noise(best: float, now: float, before: float, after: float) -> bool:
+    """Whether the fall of the evidence and the rise of the reward are both more than shares of few items or completions vary."""
+    fall, rise = Shift(1, 1, best, now), Shift(1, 1, before, after)
+    return (
+        errors_apart(np.asarray([best, now]), fall, COMPLETIONS) > FALLEN
+        and errors_apart(np.asarray([before, after]), rise, COMPLETIONS) > RISEN
+    )
 
 
 def _reward(progress: Progress, early: int, late: int, window: int) -> list[Evidence]:

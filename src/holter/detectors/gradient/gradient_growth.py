@@ -8,7 +8,7 @@ of rewards or advantages that changed. Clipping hides it; the direction of the s
 When the median of the newest values is `factor` times that of the values before and 1.3 times beyond anything so far,
 at any scale from 80 values up, after the first `start` values and not while the learning rate is warming up. It is an
 info as long as the reward has risen since the norm began to grow, and a warning from the first row on at which it has
-not.
+not; and an info once it is over after no more than `brief` values in which nothing else changed, for that is no level.
 
 ## What to do
 - See what moved with it: KL, update size, reward spread, length.
@@ -31,7 +31,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.breaks import leaves_level
-from holter.detectors.statistics.company import agreeing, reward_rises
+from holter.detectors.statistics.corroboration import agreeing, reward_rises
 from holter.detectors.statistics.episodes import episodes, onset, unexcused
 from holter.detectors.statistics.progress import RISES, Progress
 from holter.detectors.statistics.rolling import running_max
@@ -64,6 +64,7 @@ class GradientGrowth(Detector):
 
     factor: float = limit(3.0, unit="x", help="needs a larger growth", low=1.5)
     start: int = limit(40, unit="values", help="ignores more of the beginning", low=20)
+    brief: int = limit(20, unit="values", help="calls longer stretches a passing matter once they are over", low=1)
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Level of the norm at several scales."""
@@ -89,8 +90,9 @@ class GradientGrowth(Detector):
             raised = int(norm.at[episode.raised if warned is None else warned])
             rises = reward_rises(run, since, raised)
             agree = [e for e in agreeing(run, since, last) if e.metric != norm.metric][:2]
+            passed = not episode.active and episode.last - episode.raised < self.brief and not agree
             yield self.finding(
-                Severity.INFO if warned is None else Severity.WARNING,
+                Severity.INFO if warned is None or passed else Severity.WARNING,
                 Confidence.STRONG if agree else Confidence.MODERATE,
                 said(
                     "{metric} grows to {now}, {before} before",
@@ -115,7 +117,9 @@ class GradientGrowth(Detector):
                 alternatives=(
                     Alternative(says="the scale of the reward changed", check="reward_std in the same rows"),
                 ),
-                against=[rises.says] if rises is not None and warned is None else (),
+                against=[said("{metric} {says}", metric=rises.metric, says=rises.says)]
+                if rises is not None and warned is None
+                else (),
             )
 
     def _warming(self, run: Run, norm: Series) -> NDArray[np.bool_]:

@@ -7,7 +7,8 @@ back mean batches or tokens that the loss cannot handle, and clipping then turns
 ## When it fires
 On a value more than `factor` times the median of the 50 before it, more than the root of that factor times the largest such
 median so far, and more than `z` robust standard deviations above them on a logarithmic scale, after the first 15. `hits` of
-them within 50 values are a warning. A single one is an info.
+them within 50 values are a warning. A single one is an info. Rows right after a spike that only fall off from it are that
+spike once more: a smoothed log draws one outlier out over many rows.
 
 ## What to do
 - Look at the batches of the flagged steps: very long or empty completions, extreme rewards, ratios far from 1.
@@ -87,6 +88,8 @@ class GradientSpikes(Detector):
             high[:START] = False
             spread = trailing_mad(y, WINDOW, lag=1, least=10, where=high)
             high &= y - usual > self.z * np.maximum(spread, 0.15)
+        echo = high[:-1] & (y[1:] <= y[:-1])
+        high[1:] &= ~echo
         return np.flatnonzero(high)
 
     def _say(self, run: Run, norm: Series, group: NDArray[np.int64]) -> Finding:

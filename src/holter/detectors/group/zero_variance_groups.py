@@ -6,16 +6,19 @@ and so is the gradient (what is left is the KL term). A share f of such groups m
 f) as much; at 1 the run only burns compute.
 
 ## When it fires
-From the first rows on: every group agrees and the rewards have no spread, on every row so far. Later: the median of the last
-10 shares is above `share`; or, while the reward falls, the median of the last 5 is `rise` above the lowest median of 10 so far
-and above half of `share`, clear of its noise, until half of that rise is undone: groups that agree on the wrong answer. It is
-critical when it is 1 for `rows` rows: no gradient at all. It is an info while the reward has gained and stands near its best:
-the task is being solved, and such prompts should be replaced by harder ones. It is an info, too, where the share of right
-answers has been 95 % and more since the first row (solved groups, accuracy, a reward function named after the task): there is
-nothing left to learn. A reward of exactly 1 since the first row, in a log without such a share, is a warning that says that it
-cannot tell a solved task from a constant reward function. Where no share is logged, the spread of the whole
-batch, or its largest and smallest reward, stand in: they are a proof when they say "equal", and prove nothing when they do
-not.
+From the first rows on: every group agrees and the rewards have no spread, on every row so far; all advantages are 0
+although rewards differ, which one row proves; or two rows and more have all had shares above `share`, of twenty groups
+and more. Later: the median of the last 10 shares is above `share`; or, while the reward falls, the median of the last
+5 is `rise` above the lowest median of 10 so far and above half of `share`, clear of its noise, until half of that rise
+is undone: groups that agree on the wrong answer. It is critical when it is 1 for `rows` rows: no gradient at all. It
+is an info while the reward has gained and stands near its best: the task is being solved, and such prompts should be
+replaced by harder ones. That does not hold where rewards are right or wrong, and at least `failing` of all groups
+agree on wrong: a share f of equal groups leaves no more than 1 - f to the rest of them, so at least f minus the reward
+are wrong. It is an info, too, where the share of right answers has been 95 % and more since the first row (solved
+groups, accuracy, a reward function named after the task): there is nothing left to learn. A reward of exactly 1 since
+the first row, in a log without such a share, is a warning that says that it cannot tell a solved task from a constant
+reward function. Where no share is logged, the spread of the whole batch, its largest and smallest reward, or its
+advantages stand in: they are a proof when they say "equal", and prove nothing when they do not.
 
 ## What to do
 - Rewards all at the floor: is the answer parsed at all, is it cut before it ends, is the task beyond the model?
@@ -40,7 +43,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.agreement import agreement
+from holter.detectors.statistics.agreement import agreement, binary_success, counted
 from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.ceiling import one_from_the_start, solved_from_the_start
 from holter.detectors.statistics.episodes import episodes, onset, persist, unexcused_since
@@ -75,6 +78,8 @@ PASTED = 10
 """Rows below which a single row that no longer shows it ends the finding: nothing else is known of such a log."""
 LATELY = 10
 """Newest shares that decide."""
+ENOUGH = 20
+"""Groups that tell a high share in the first rows: with one half of them equal, 16 of 20 come in six cases of a thousand."""
 NEWEST = 5
 """Newest shares that decide while the reward falls."""
 
@@ -96,17 +101,20 @@ class ZeroVarianceGroups(Detector):
                 "reward_group_spread",
                 "reward_spread",
                 "reward_max",
+                "advantage_max",
+                "advantage_std",
             ),
             log="the share of groups with equal rewards (frac_reward_zero_std)",
         ),
     )
-    uses: ClassVar = ("groups_solved", "reward_min", "reward", "accuracy", "reward_component")
+    uses: ClassVar = ("groups_solved", "reward_min", "advantage_min", "reward", "accuracy", "reward_component")
     explains: ClassVar = ("gradient-zero", "no-learning", "policy-not-updating", "reward-frozen")
     explained_by: ClassVar = ("zero-reward", "judge-outage", "truncation", "entropy-collapse", "duplicate-completions")
 
     share: float = limit(0.75, unit="fraction", help="tolerates more groups without a gradient", low=0.0, high=1.0)
     rise: float = limit(0.2, unit="fraction", help="while the reward falls: needs a larger rise", low=0.0, high=1.0)
     z: float = limit(6.0, unit="standard errors", help="while the reward falls: needs a clearer rise", low=0.0)
+    failing: float = limit(0.3, unit="fraction", help="tolerates more groups that agree on wrong", low=0.0, high=1.0)
     rows: int = limit(5, unit="logged points", help="needs exact agreement for longer to call it critical", low=2)
     brief: int = limit(
         20, unit="logged points", help="calls longer stretches a passing matter once they are over", low=1
@@ -121,6 +129,7 @@ class ZeroVarianceGroups(Detector):
         flags = self._from_the_start(run, groups) | persist(share >= 1.0, self.rows, self.rows)
         measured = groups.share[groups.exact]
         flags[groups.exact] |= trailing_median(measured, LATELY, least=LATELY) > self.share
+        flags[groups.exact] |= self._from_few(measured)
         rising = self._rising(measured) & falls(run.get("reward"), groups.at[groups.exact])
         flags[groups.exact] |= hold(rising, measured, log=False)
         for episode in episodes(flags):
@@ -138,10 +147,20 @@ class ZeroVarianceGroups(Detector):
     def _from_the_start(self, run: Run, groups: Agreement) -> NDArray[np.bool_]:
         """Rows of an unbroken beginning in which all groups agree; with no spread in the batch one row is enough."""
         unbroken: NDArray[np.bool_] = np.logical_and.accumulate(groups.share >= 1.0)
-        flat = on_rows(run.get("reward_spread"), groups.at) == 0
-        proven = np.logical_or.accumulate(flat) | ~groups.exact
+        # a mean of exactly 0 of groups that all agree is a reward of 0 for everyone
+        flat = (on_rows(run.get("reward_spread"), groups.at) == 0) | (on_rows(run.get("reward"), groups.at) == 0)
+        proven = np.logical_or.accumulate(flat | groups.proven) | ~groups.exact
         unbroken[: self.rows - 1] &= proven[: self.rows - 1]
         return unbroken
+
+    def _from_few(self, share: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """The first `LATELY` shares, two and more, where all of them are high and of enough groups. Shape of `share`."""
+        out = np.zeros(len(share), bool)
+        first = share[:LATELY]
+        if len(first) > 1:
+            high = np.logical_and.accumulate(first > self.share)
+            out[: len(first)] = high & (np.cumsum(counted(first)) >= ENOUGH) & (np.arange(len(first)) > 0)
+        return out
 
     def _say(self, run: Run, groups: Agreement, episode: Episode, flags: NDArray[np.bool_]) -> Finding:
         share, at, i = groups.share, groups.at, episode.raised
@@ -168,6 +187,8 @@ class ZeroVarianceGroups(Detector):
         title = said(
             "{percent} % of groups have equal rewards and no gradient"
             if groups.exact[i]
+            else "all advantages of the batch are equal, and there is no gradient"
+            if groups.source(i).key.startswith("advantages/")
             else "all completions of the batch have equal rewards and no gradient",
             percent=number(100 * float(level[-1])),
         )
@@ -218,10 +239,28 @@ class ZeroVarianceGroups(Detector):
         share, at = groups.share[stretch], groups.at[stretch]
         reward = run.get("reward")
         level = trailing_median(share, LATELY)
-        solved = near_best(reward, at) | ((level < 1) & rises(reward, at))
+        solved = (near_best(reward, at) & ~self._failing(run, level, at)) | ((level < 1) & rises(reward, at))
         seen = np.minimum(np.arange(1, len(share) + 1), LATELY)
         dead = ~persist(share < 1, 1, LATELY) & ((seen >= self.rows) | (stretch.start < self.rows))
         return level, solved, dead
+
+    def _failing(self, run: Run, level: NDArray[np.float64], at: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Where right-or-wrong rewards leave `failing` of all groups to be equal and wrong. Shape of `level`.
+
+        The first rows tell that rewards are of that kind; groups that are all equal no longer do.
+        """
+        reward = run.get("reward")
+        if reward is None:
+            return np.zeros(len(at), bool)
+        known = reward.finite()
+        binary = np.isfinite(binary_success(run, known.at[:LATELY]))
+        if len(binary) < LATELY or not binary.all():
+            return np.zeros(len(at), bool)
+        newest = known.upto(at)
+        mean = trailing_median(known.values, LATELY, least=LATELY)[np.maximum(newest, 0)]
+        with np.errstate(invalid="ignore"):
+            out: NDArray[np.bool_] = (newest >= 0) & (level - mean >= self.failing)
+        return out
 
     def _evidence(self, run: Run, groups: Agreement, first: int, episode: Episode) -> Iterator[Evidence]:
         yield from groups.quotes((first, episode.raised, episode.last))

@@ -7,10 +7,11 @@ every token by e.
 
 ## When it fires
 With a KL target in the configuration: the median of ten values lies above `over` times the target for ten values,
-after the first 20. Without one: the median of five values lies above `level_token` or `level_sequence`, whichever
-unit the log uses, and above `growth` times its level at the start, five values running. In the first five values,
-where a median says little, a single value of ten times that level is a "pattern". It is critical when another signal
-(reward, held-out score, size of the updates, the text itself) changes for the worse with it.
+after the first 20. Without one: the median of five values lies above `level_token` or `level_sequence`, whichever unit
+the log uses, and above `growth` times its level at the start, five values running. In the first five values, where a
+median says little, a single value of ten times that level is a "pattern", as are two above the level running in the
+first twelve; information once KL is back below the level. It is critical when another signal (reward, held-out score,
+size of the updates, the text itself) changes for the worse with it.
 
 ## What to do
 - Read completions at the flagged step: is the text still of the kind you want?
@@ -35,9 +36,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.company import agreeing
+from holter.detectors.statistics.corroboration import agreeing
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
+from holter.detectors.statistics.snapshots import FEW
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 from holter.runs.hyperparameters import kl_target
@@ -80,21 +82,13 @@ class KLAboveBudget(Detector):
         target = kl_target(run)
         level = self.level_sequence if kl.unit == Unit.NATS_PER_SEQUENCE else self.level_token
         if target is not None:
-            yield from self._say(
-                run,
-                kl,
-                self._over_target(kl.values, target),
-                said("the target {target}", target=number(target)),
-                target,
-            )
+            budget = said("the target {target}", target=number(target))
+            held = self._over_target(kl.values, target)
+            yield from self._say(run, kl, held, np.zeros_like(held), budget, target)
         else:
-            yield from self._say(
-                run,
-                kl,
-                self._over_level(kl.values, level),
-                said("{level} {unit}", level=number(level), unit=kl.unit),
-                level,
-            )
+            budget = said("{level} {unit}", level=number(level), unit=kl.unit)
+            held = self._over_level(kl.values, level)
+            yield from self._say(run, kl, held, self._early(kl.values, level), budget, level)
 
     def _over_target(self, values: NDArray[np.float64], target: float) -> NDArray[np.bool_]:
         over = trailing_median(values, 10, least=10) > self.over * target
@@ -105,21 +99,30 @@ class KLAboveBudget(Detector):
         middle = trailing_median(values, 5, least=3)
         start = float(np.median(values[:3])) if len(values) >= 3 else np.inf
         with np.errstate(invalid="ignore"):
-            held = persist((middle > level) & (middle > self.growth * start), 5, 5)
-        held[:SHORT] = values[:SHORT] > self.single * level
-        return held
+            return persist((middle > level) & (middle > self.growth * start), 5, 5)
 
-    def _say(self, run: Run, kl: Series, flags: NDArray[np.bool_], budget: str, level: float) -> Iterator[Finding]:
-        for episode in episodes(flags):
+    def _early(self, values: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
+        """What the first values alone show: one far above the level, or two above it running. Shape of `values`."""
+        out = np.zeros(len(values), bool)
+        first = values[:FEW]
+        out[: len(first)] = persist((first > level) & (first > self.growth * first[:1]), 2, 2)
+        out[:SHORT] |= values[:SHORT] > self.single * level
+        return out
+
+    def _say(
+        self, run: Run, kl: Series, held: NDArray[np.bool_], early: NDArray[np.bool_], budget: str, level: float
+    ) -> Iterator[Finding]:
+        for episode in episodes(held | early):
             i = episode.raised
             first = i
             while first > 0 and kl.values[first - 1] > level and i - first < 20:
                 first -= 1
             agree = agreeing(run, max(int(kl.at[first]) - 1, 0), int(kl.at[episode.last]))[:3]
             worst = float(np.max(kl.values[first : episode.last + 1]))
-            pattern = i < SHORT
+            pattern = not held[i : episode.last + 1].any()
+            back = pattern and float(kl.values[-1]) < level
             severity = Severity.CRITICAL if agree and not pattern else Severity.WARNING
-            if not episode.active and not agree:
+            if back or (not episode.active and not agree):
                 severity = Severity.INFO
             yield self.finding(
                 severity,
@@ -137,12 +140,12 @@ class KLAboveBudget(Detector):
                 first=int(kl.at[first]),
                 last=int(kl.at[episode.last]),
                 raised=int(kl.at[i]),
-                active=episode.active,
+                active=episode.active and not back,
                 evidence=[
                     quote(
                         kl,
                         sorted({0, first, i, episode.last}),
-                        said("{metric} stays above {budget}", metric=kl.metric, budget=budget),
+                        said("stays above {budget}", budget=budget),
                     ),
                     *agree,
                 ],

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.company import reward_rises
+from holter.detectors.statistics.corroboration import reward_rises
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.noise import noise
 from holter.detectors.statistics.rolling import trailing_mean, trailing_median
@@ -105,8 +105,8 @@ class KLBoughtNothing(Detector):
                 last=int(kl.at[episode.last]),
                 active=episode.active and not worth,
                 evidence=[
-                    quote(kl, [0, i // 2, i], said("{metric} is what was paid", metric=kl.metric)),
-                    quote(reward, [0, i // 2, i], said("{metric} is what it bought", metric=reward.metric)),
+                    quote(kl, [0, i // 2, i], "is what was paid"),
+                    quote(reward, [0, i // 2, i], "is what it bought"),
                 ],
                 advice=(
                     "Score a few good and bad completions by hand: does the reward tell them apart?",

@@ -102,7 +102,7 @@ class KLControllerSaturated(Detector):
                 active=episode.active,
                 evidence=[
                     quote(coef, [low, i], "the coefficient at its least and at the alarm"),
-                    quote(kl, [low, i], said("{metric} in the same rows", metric=kl.metric)),
+                    quote(kl, [low, i], "in the same rows"),
                 ],
                 advice=(
                     "Lower the learning rate or the number of epochs.",

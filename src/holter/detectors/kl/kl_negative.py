@@ -8,8 +8,11 @@ evaluated, and every penalty computed from it is a bonus: the policy is paid for
 ## When it fires
 On estimates that may be negative (k1, or an estimator the log does not tell); a negative k2 or k3 is impossible and
 impossible-value says so. Warning: the median of ten values lies below `-mild_sequence` nats a sequence or
-`-mild_token` nats a token. Critical: the median of five values is at or below `-grave_sequence` or `-grave_token`. A
-few values just below zero at the start are chance; kl-small-negative explains them.
+`-mild_token` nats a token; or a single value is `single` times as far below zero as a grave one, which no chance
+explains: if the samples come from the policy, the mean of log p_ref - log p over a sequence exceeds c with a
+probability of at most e^-c, whatever the two policies are, because p_ref / p has mean 1. Critical: the median of five
+values is at or below `-grave_sequence` or `-grave_token`. A few values just below zero at the start are chance;
+kl-small-negative explains them.
 
 ## What to do
 - Sample with temperature 1, top_p 1, top_k 0, no minimum length, no repetition penalty: every filter biases k1.
@@ -63,6 +66,7 @@ class KLNegative(Detector):
     mild_token: float = limit(0.005, unit="nats/token", help="ignores estimates nearer to zero", low=0.0)
     grave_sequence: float = limit(1.0, unit="nats/sequence", help="needs a more negative estimate", low=0.0)
     grave_token: float = limit(0.05, unit="nats/token", help="needs a more negative estimate", low=0.0)
+    single: float = limit(5, unit="x", help="needs a lower value where only one is low", low=1.0)
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Medians below zero, as far as the estimator allows a negative value."""
@@ -77,9 +81,8 @@ class KLNegative(Detector):
         grave = self.grave_sequence if per_sequence else self.grave_token
         with np.errstate(invalid="ignore"):
             far = trailing_median(kl.values, 5, least=3) <= -grave
-            low = (trailing_median(kl.values, 10, least=10) < -mild) | far
-        if len(kl) < 3:
-            low = far = kl.values <= -grave
+            impossible = kl.values <= -self.single * grave
+            low = (trailing_median(kl.values, 10, least=10) < -mild) | far | impossible
         for episode in episodes(low):
             first = episode.raised
             while first > 0 and kl.values[first - 1] < 0 and episode.raised - first < 20:
@@ -87,14 +90,9 @@ class KLNegative(Detector):
             is_far = bool(far[episode.raised : episode.last + 1].any())
             worst = float(np.min(kl.values[first : episode.last + 1]))
             yield self.finding(
-                Severity.CRITICAL if is_far and len(kl) >= 3 else Severity.WARNING,
+                Severity.CRITICAL if is_far else Severity.WARNING,
                 Confidence.CERTAIN if is_far else Confidence.STRONG,
-                said(
-                    "{metric} stays negative: {value}, down to {worst}",
-                    metric=kl.metric,
-                    value=number(float(kl.values[episode.raised])),
-                    worst=number(worst),
-                ),
+                self._title(kl, episode.raised, worst, single=bool(impossible[episode.raised])),
                 run=run,
                 first=int(kl.at[first]),
                 last=int(kl.at[episode.last]),
@@ -113,3 +111,11 @@ class KLNegative(Detector):
                     "Check the sign: log p of the policy minus log p of the reference.",
                 ),
             )
+
+    def _title(self, kl: Series, at: int, worst: float, *, single: bool) -> str:
+        value = number(float(kl.values[at]))
+        if single:
+            return said("{metric} is {value}, further below zero than chance goes", metric=kl.metric, value=value)
+        return said(
+            "{metric} stays negative: {value}, down to {worst}", metric=kl.metric, value=value, worst=number(worst)
+        )

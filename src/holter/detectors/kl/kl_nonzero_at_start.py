@@ -12,6 +12,7 @@ more than an optimiser's first step moves; critical above `grave` times that. In
 `info_sequence` (above what bf16 rounding makes) and the warning: where a framework averages over several updates per
 row, the first updates are in it. PPO measures its KL before the row's updates; where the log also states how far sampler
 and trainer lie apart on a token, that is the rounding, and `noise` times as much over a whole completion is a warning.
+Where no token of the first row is clipped, the row's one update came after its KL, and `exact_token` is a warning.
 
 ## What to do
 - Check that policy and reference load the same checkpoint, the same adapter and the same precision.
@@ -37,6 +38,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 from holter.runs.hyperparameters import flatten
+from holter.runs.structure import begins_at_first_step, print_resolution
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -63,12 +65,15 @@ class KLNonzeroAtStart(Detector):
     says: ClassVar = "the policy does not start as the reference"
     explains: ClassVar = ("kl-above-budget", "ratio-off-one-at-first-step")
     needs: ClassVar = (Need(concepts=("ref_kl",), log="the KL to the reference (beta or kl_coef above 0)"),)
-    uses: ClassVar = ("mismatch", "length")
+    uses: ClassVar = ("mismatch", "length", "clip_fraction")
 
     info_token: float = limit(1e-3, unit="nats/token", help="mentions larger values only", low=0.0)
     info_sequence: float = limit(0.05, unit="nats/sequence", help="mentions larger values only", low=0.0)
     warn_token: float = limit(0.02, unit="nats/token", help="warns of larger values only", low=0.0)
     warn_sequence: float = limit(2.0, unit="nats/sequence", help="warns of larger values only", low=0.0)
+    exact_token: float = limit(
+        2e-3, unit="nats/token", help="KL of the first row holds no update: warns of larger values only", low=0.0
+    )
     noise: float = limit(100.0, unit="x", help="needs a larger multiple of the stated rounding", low=1.0)
     grave: float = limit(50.0, unit="x", help="needs a larger multiple of the warning to be critical", low=1.0)
 
@@ -76,7 +81,7 @@ class KLNonzeroAtStart(Detector):
         """The value in the row of step 0 or 1, where the log has that row."""
         series = run.get("ref_kl")
         assert series is not None
-        if run.steps[0] > 1 or run.step_axis.startswith("row number"):
+        if not begins_at_first_step(run):
             yield self.unchecked("The log does not begin at step 1; log the first step (logging_first_step).")
             return
         kl = series.finite()
@@ -85,6 +90,8 @@ class KLNonzeroAtStart(Detector):
         per_sequence = kl.unit == Unit.NATS_PER_SEQUENCE
         info = self.info_sequence if per_sequence else self.info_token
         warn = self.warn_sequence if per_sequence else self.warn_token
+        if not per_sequence and _holds_no_update(run):
+            warn = min(warn, self.exact_token)
         rounding = _rounding(run) if per_sequence and kl.key in BEFORE_UPDATES else None
         if rounding is not None:
             info = warn = min(warn, max(LEAST, self.noise * rounding))
@@ -128,6 +135,13 @@ class KLNonzeroAtStart(Detector):
                 Alternative(says="the reference is a teacher (distillation)", check="what the KL is measured against"),
             ),
         )
+
+
+def _holds_no_update(run: Run) -> bool:
+    """Whether the first row's updates came after its KL: the ratio was 1, and exactly nothing was clipped."""
+    clipped = run.get("clip_fraction")
+    first = clipped is not None and len(clipped) > 0 and clipped.steps[0] <= 1 and clipped.values[0] == 0.0
+    return first and print_resolution(run) == 0.0
 
 
 def _rounding(run: Run) -> float | None:

@@ -9,10 +9,11 @@ The tests run on d = sqrt(KL), because KL is quadratic in the distance of the pa
 every rule that looks for "acceleration" or "doubling" in raw KL fires on healthy runs. One of them has to hold while
 KL itself is above `level_token` or `level_sequence`, whichever unit the log uses: d of the newest points lies more
 than `z` robust standard deviations and `ratio` times beyond the line through the points before; it is `lag` times
-their median and a new extreme; or, while the reward does not rise or KL is above three times the level, it climbed
-`climb` times as much over the last stretch as over the one before. In the first 20 values each rise of d is compared
-with the rises before it; that is a "pattern", not more, and an info once KL came back or statistics can speak. It
-is critical when another signal changes for the worse with it: reward, held-out score, size of the updates, the text.
+their median and a new extreme; or it climbed `climb` times as much over the last stretch as over the one before, unless
+KL is below three times the level and the reward gained `price` of its spread within a few rows. In the first 20 values
+each rise of d is compared with the rises before it; that is a "pattern", not more, and an info once KL came back or
+statistics can speak. It is critical when another signal changes for the worse with it: reward, held-out score, size of
+the updates, the text. Where none did and KL came half of the way back, it is an info.
 
 ## What to do
 - Read a few completions from the first flagged step, beside some from before.
@@ -39,9 +40,9 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.breaks import accelerates, breaks_trend, leaves_level
-from holter.detectors.statistics.company import agreeing
+from holter.detectors.statistics.corroboration import agreeing
 from holter.detectors.statistics.episodes import Episode, episodes, leap, onset
-from holter.detectors.statistics.progress import rises
+from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
@@ -64,6 +65,8 @@ SHORT = 20
 FEW = 10
 SMALL = 0.05
 """Rise of sqrt(KL), as a share of its value at the level, below which differences between calm rows say nothing."""
+LATE = 10
+"""Values by which the tests may lag behind a jump; a KL that once climbed from 0 has its largest break there otherwise."""
 DEAR = 3
 """Multiple of the level from which on a rising reward is no excuse for a bend."""
 
@@ -101,8 +104,11 @@ class KLRunaway(Detector):
     ratio: float = limit(1.3, unit="x", help="needs a larger break of sqrt(KL)", low=1.0)
     lag: float = limit(3.5, unit="x", help="needs a larger rise of sqrt(KL) over its past median", low=1.0)
     climb: float = limit(3.0, unit="x", help="needs a sharper bend of sqrt(KL)", low=1.0)
-    level_token: float = limit(0.2, unit="nats/token", help="ignores runs that stay nearer to the reference", low=0.0)
-    level_sequence: float = limit(10.0, unit="nats/sequence", help="ignores runs that stay nearer", low=0.0)
+    price: float = limit(
+        0.5, unit="of the reward's spread", help="calls more bends a runaway while the reward rises", low=0.0
+    )
+    level_token: float = limit(0.1, unit="nats/token", help="ignores runs that stay nearer to the reference", low=0.0)
+    level_sequence: float = limit(5.0, unit="nats/sequence", help="ignores runs that stay nearer", low=0.0)
     bend: float = limit(2.0, unit="x", help="short logs: needs a sharper bend", low=1.0)
 
     def check(self, run: Run) -> Iterator[Finding]:
@@ -121,12 +127,14 @@ class KLRunaway(Detector):
         high = middle > level
         beyond = breaks_trend(d, z=self.z, ratio=self.ratio) | leaves_level(d, factor=self.lag, extreme=1.4)
         bends = accelerates(d, z=self.z, ratio=self.climb, growth=1.5)
-        bends &= (middle > DEAR * level) | ~rises(run.get("reward"), kl.at)
-        straight = np.log(np.maximum(kl.values, 0.0) + 0.015 * level)
+        progress = Progress.of(run)
+        if progress is not None:
+            bends &= (middle > DEAR * level) | ~progress.soars(run, kl.at, self.price)
+        straight = np.log(np.maximum(kl.values, 0.0) + 0.03 * level)
         up = np.flatnonzero(high & (beyond | bends))
         while len(up):
             raised = int(up[0])
-            jump = leap(d, raised)
+            jump = leap(d, raised, recent=LATE)
             when = onset(straight, raised) if jump is None else (jump, jump, jump)
             usual = float(np.median(d[max(0, when[0] - 5) : max(1, when[0])]))
             half = ((usual + np.sqrt(middle[raised])) / 2) ** 2
@@ -141,11 +149,14 @@ class KLRunaway(Detector):
         before = max(best - 1, 0)
         first, last = int(kl.at[best]), int(kl.at[episode.last])
         agree = agreeing(run, max(first - 1, 0), last)[:3]
+        alone = Severity.WARNING if episode.active else Severity.INFO
         return self.finding(
-            Severity.CRITICAL if agree else Severity.WARNING,
+            Severity.CRITICAL if agree else alone,
             Confidence.STRONG if agree else Confidence.MODERATE,
             said(
-                "{metric} leaves its trend: {before} before, {now} at the alarm ({unit})",
+                "{metric} leaves its trend: {before} before, {now} at the alarm ({unit})"
+                if episode.active or agree
+                else "{metric} leaves its trend: {before} before, {now} at the alarm ({unit}); it came back",
                 metric=kl.metric,
                 before=number(kl.values[before]),
                 now=number(kl.values[episode.raised]),

@@ -8,7 +8,8 @@ tokens that the policy and the reference disagree about for good, and a loss tha
 ## When it fires
 On a value more than `factor` times the median of the `window` values before it, and above `level_token` or
 `level_sequence`, when the median is back below half of the spike within three values. A single one is an info;
-`recurring` or more within 50 values are a warning.
+`recurring` or more within 50 values are a warning, two within the first twelve. Among the first eight values, where
+little is known of what is usual, a spike is `single` times that level.
 
 ## What to do
 - Log the median, the 99th percentile and the maximum of the per-token KL.
@@ -32,6 +33,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.rolling import trailing_median
+from holter.detectors.statistics.snapshots import FEW
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 from holter.signals.base import Unit
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 
 BACK = 3
 NEAR = 50
+EARLY = 8
+"""Values before which hardly anything is known of what is usual."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,12 +60,13 @@ class KLSpike(Detector):
     code: ClassVar = "HLT205"
     since: ClassVar = "0.1"
     says: ClassVar = "the KL spikes again and again"
-    needs: ClassVar = (Need(concepts=("ref_kl",), points=12, log="the KL to the reference (beta or kl_coef above 0)"),)
+    needs: ClassVar = (Need(concepts=("ref_kl",), points=5, log="the KL to the reference (beta or kl_coef above 0)"),)
 
     factor: float = limit(5.0, unit="x", help="needs a higher spike", low=1.5)
     window: int = limit(20, unit="values", help="compares with more values before", low=5)
     level_token: float = limit(0.2, unit="nats/token", help="ignores spikes below it", low=0.0)
     level_sequence: float = limit(10.0, unit="nats/sequence", help="ignores spikes below it", low=0.0)
+    single: float = limit(10.0, unit="x", help="first eight values: needs a larger multiple of the level", low=1.0)
     recurring: int = limit(3, unit="spikes", help="needs more spikes in 50 values for a warning", low=2)
 
     def check(self, run: Run) -> Iterator[Finding]:
@@ -78,9 +83,10 @@ class KLSpike(Detector):
     def _spikes(self, values: NDArray[np.float64], level: float) -> NDArray[np.int64]:
         """Positions of values far above those before, after which the next three fall back; known three values later."""
         n = len(values)
-        usual = trailing_median(values, self.window, lag=1, least=8)
+        usual = trailing_median(values, self.window, lag=1, least=1)
+        least = np.where(np.arange(n) < EARLY, self.single * level, level)
         with np.errstate(invalid="ignore"):
-            high = (values > self.factor * usual) & (values > level)
+            high = (values > self.factor * usual) & (values > least)
         out: list[int] = []
         for i in np.flatnonzero(high).tolist():
             after = values[i + 1 : i + 1 + BACK]
@@ -89,7 +95,9 @@ class KLSpike(Detector):
         return np.asarray(out, np.int64)
 
     def _say(self, run: Run, kl: Series, group: NDArray[np.int64]) -> Finding:
-        many = len(group) >= self.recurring
+        few = len(group) > 1 and int(group[-1]) < FEW
+        recurring = 2 if few else self.recurring
+        many = len(group) >= recurring
         top = float(np.max(kl.values[group]))
         title = said(
             "{metric} jumps to {top} and comes back, {n} times"
@@ -107,7 +115,7 @@ class KLSpike(Detector):
             run=run,
             first=int(kl.at[first]),
             last=int(kl.at[group[-1]]),
-            raised=int(kl.at[int(group[self.recurring - 1] if many else first) + BACK]),
+            raised=int(kl.at[int(group[recurring - 1] if many else first) + BACK]),
             active=many and len(kl) - 1 - int(group[-1]) < NEAR,
             evidence=[
                 quote(

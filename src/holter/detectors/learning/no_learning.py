@@ -40,7 +40,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.constancy import ever_lively
 from holter.detectors.statistics.episodes import episodes
 from holter.detectors.statistics.hold import latched
-from holter.detectors.statistics.progress import Progress, samples_a_row
+from holter.detectors.statistics.progress import Progress
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 from holter.runs.hyperparameters import hyperparameter
@@ -175,10 +175,7 @@ class NoLearning(Detector):
         newest[: min(2 * 10, n)] = -np.inf
         inflated = (1 + progress.rho) / (1 - progress.rho)
         se = progress.sd * np.sqrt(inflated * (1 / first + 1 / quarter))
-        spread = progress.unit(run)
-        # Without a logged spread, the noise of a mean tells that of the samples behind it.
-        spread = np.where(np.isfinite(spread), spread, np.sqrt(samples_a_row(run) or self.batch) * progress.sd)
-        return early, newest, se, self.unit * spread
+        return early, newest, se, self.unit * progress.of_single(run, self.batch)
 
     def _under_way(self, run: Run, reward: Series) -> NDArray[np.bool_]:
         """Where `begun` of the run is over, as the configuration or a learning rate that decays tells. Shape ``(n,)``.

@@ -6,7 +6,7 @@ rank: the rows look like one run and are two. Every trend through them is a mixt
 
 ## When it fires
 Rows were replaced because a newer row held the same metric for the same step. It is a warning when they are more than
-`share` of all rows and no resume explains them, otherwise an info.
+`share` of all rows, `least` at the least, and no resume explains them, otherwise an info.
 
 ## What to do
 - One file a run; log from the main process only.
@@ -47,13 +47,14 @@ class StepsRepeat(Detector):
     says: ClassVar = "steps are logged more than once"
 
     share: float = limit(0.25, unit="fraction of rows", help="warns only of more", low=0.0)
+    least: int = limit(3, unit="rows", help="takes more repeated rows for corrections of single steps", low=1)
 
     def check(self, run: Run) -> Iterator[Finding]:
         """What the reading of the log had to replace."""
         series = fullest(run)
         if not run.repeated or series is None:
             return
-        many = run.repeated > self.share * len(run) and not run.resumes
+        many = run.repeated >= max(self.least, self.share * len(run)) and not run.resumes
         yield self.finding(
             Severity.WARNING if many else Severity.INFO,
             Confidence.CERTAIN,

@@ -71,7 +71,7 @@ class TooFewRows(Detector):
                 quote(
                     series,
                     sorted({0, len(series) - 1}),
-                    said("{metric} has {n} values", metric=series.metric, n=len(series)),
+                    said("has {n} values", n=len(series)),
                 )
             ],
             advice=(

@@ -101,7 +101,7 @@ class CriticNotFinite(Detector):
                 quote(
                     b.series,
                     [max(0, int(i[0]) - 1), *i[:2]] if i[0] else i[:3],
-                    said("{metric} is not finite", metric=b.series.metric),
+                    "is not finite",
                 )
                 for b, i in zip(mine[:4], where, strict=False)
             ],

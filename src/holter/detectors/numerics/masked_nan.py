@@ -128,7 +128,7 @@ class MaskedNaN(Detector):
                 quote(
                     loss,
                     range(max(0, episode.raised - 1), min(episode.raised + 3, episode.last + 1)),
-                    said("{metric} is exactly 0.0 from here on, {rows}", metric=loss.metric, rows=row_count(length)),
+                    said("is exactly 0.0 from here on, {rows}", rows=row_count(length)),
                 )
             ]
             proofs = list(self._proofs(run, loss, episode))
@@ -169,7 +169,7 @@ class MaskedNaN(Detector):
             for series in run.all(concept)[:1]:
                 i = int(np.searchsorted(series.at, loss.at[episode.raised])) - 1
                 if i >= 0 and loss.at[episode.raised] not in series.at:
-                    yield quote(series, [i], said("{metric} was logged until here", metric=series.metric))
+                    yield quote(series, [i], "was logged until here")
 
 
 _ADVICE = (

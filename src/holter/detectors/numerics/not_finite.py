@@ -137,12 +137,12 @@ class NotFinite(Detector):
             quote(
                 head.series,
                 [*range(max(0, int(at[0]) - 2), int(at[0]) + 1)],
-                said("{metric} was finite, then {value}", metric=head.series.metric, value=value),
+                said("was finite, then {value}", value=value),
             )
         ]
         for other in mine[1:4]:
             i = int(other.rows(episode.raised, episode.last)[0])
-            says = said("{metric} is not finite either", metric=other.series.metric)
+            says = "is not finite either"
             evidence.append(quote(other.series, [max(0, i - 1), i], says))
         return self.finding(
             Severity.CRITICAL if critical else Severity.WARNING,
@@ -214,7 +214,7 @@ class NotFinite(Detector):
                     quote(
                         b.series,
                         range(min(b.lead, 3)),
-                        said("{metric} is not finite from its first value on", metric=b.series.metric),
+                        "is not finite from its first value on",
                     )
                     for b in mine[:4]
                 ],

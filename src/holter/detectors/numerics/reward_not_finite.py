@@ -10,6 +10,9 @@ On reward, its components, its spread or the advantages being NaN or infinite. I
 its spread is not finite up to the end of the log, from its first value on or for `values` values or beside a loss
 that breaks in the same row. A component that is NaN now and then while the total is finite is a reward function that
 abstains, as it may when only some prompts concern it: an info with a count. It is a warning once it stays NaN.
+A NaN that the means hide is found by arithmetic: where the gap between the total and its weighted parts is, in every row,
+a whole number of completions of one function, and no multiple of a group's size, that function gave no number for them
+and each counted as 0. From a share of `share` on this is a warning while it lasts.
 
 ## What to do
 - Log the raw rewards of the flagged step with their completions; find the division, logarithm or parser that fails.
@@ -17,7 +20,8 @@ abstains, as it may when only some prompts concern it: an info with a count. It 
 - Bound rewards before they reach the trainer.
 
 ## When it is wrong
-Components of a mixture of tasks are NaN whenever no prompt of their task is in the batch.
+Components of a mixture of tasks are NaN whenever no prompt of their task is in the batch. A function may return None on
+purpose for a completion that it cannot judge; it costs that completion as much as a reward of 0 all the same.
 
 ## References
 [huggingface/trl issue 4501](https://github.com/huggingface/trl/issues/4501): rewards of None become NaN and are left
@@ -31,10 +35,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from holter.detectors.base import Detector, Need, limit, quote
+from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.numerics.bad_values import LOSS, REWARD, Bad, bad_series, flags, names, value_count, word
+from holter.detectors.numerics.unscored import unscored
 from holter.detectors.statistics.episodes import Episode, episodes
-from holter.findings.finding import Confidence, Severity
+from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
 if TYPE_CHECKING:
@@ -44,6 +49,8 @@ if TYPE_CHECKING:
     from holter.runs.run import Run
 
 TOTAL = ("reward", "reward_spread", "reward_group_spread", "reward_penalised")
+QUIET = 10
+"""Rows without a completion that went unscored after which the function answers again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +63,10 @@ class RewardNotFinite(Detector):
     says: ClassVar = "the reward is not finite"
     explains: ClassVar = ("not-finite", "no-learning", "reward-collapse")
     needs: ClassVar = (Need(concepts=("reward", "reward_component"), log="the reward"),)
-    uses: ClassVar = ("reward_spread", "reward_penalised", "advantage_mean", "total_loss", "policy_loss")
+    uses: ClassVar = ("reward_spread", "reward_penalised", "advantage_mean", "total_loss", "policy_loss", "length")
 
     values: int = limit(3, unit="values", help="lets a reward be not finite for longer before it is critical", low=1)
+    share: float = limit(0.05, unit="of completions", help="lets more completions go unscored", low=0.0, high=1.0)
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Total rewards first, then components while the total is finite."""
@@ -73,6 +81,8 @@ class RewardNotFinite(Detector):
             mine = [b for b in rest if len(b.rows(episode.raised, episode.last))]
             if mine:
                 yield self._part(run, episode, mine)
+        if not bads:
+            yield from self._hidden(run)
 
     def _from_the_start(self, run: Run, total: list[Bad], rest: list[Bad]) -> Iterator[Finding]:
         """Rewards that were not finite from their first value on."""
@@ -111,7 +121,7 @@ class RewardNotFinite(Detector):
                     quote(
                         b.series,
                         range(min(b.lead, 3)),
-                        said("{metric} is not finite from its first value on", metric=b.series.metric),
+                        "is not finite from its first value on",
                     )
                     for b in [*mine[:3], *parts[:2]]
                 ],
@@ -148,7 +158,7 @@ class RewardNotFinite(Detector):
                         max(0, int(b.rows(episode.raised, episode.last)[0]) - 1),
                         int(b.rows(episode.raised, episode.last)[0]),
                     ],
-                    said("{metric} was finite the row before", metric=b.series.metric),
+                    "was finite the row before",
                 )
                 for b in [head, *(b for b in mine if b is not head)][:4]
             ],
@@ -189,6 +199,52 @@ class RewardNotFinite(Detector):
                 for b in mine[:4]
             ],
             advice=("Check whether this reward function may abstain, and for which prompts.", *_ADVICE[:2]),
+        )
+
+    def _hidden(self, run: Run) -> Iterator[Finding]:
+        """Completions without a number, which the means leave out and the total counts as 0."""
+        found = unscored(run)
+        reward = run.get("reward")
+        if found is None or reward is None:
+            return
+        rows = np.flatnonzero(found.counts)
+        first, last = int(rows[0]), int(rows[-1])
+        share = float(found.counts[first : last + 1].mean()) / found.completions
+        active = len(found.at) - 1 - last < QUIET
+        row = int(found.at[first])
+        yield self.finding(
+            Severity.WARNING if active and share >= self.share else Severity.INFO,
+            Confidence.CERTAIN,
+            said(
+                "{percent} % of completions have no number from {function}, and count as 0 in {reward}",
+                percent=number(100 * share),
+                function=found.series.metric,
+                reward=reward.metric,
+            ),
+            run=run,
+            first=row,
+            last=int(found.at[last]),
+            raised=int(found.at[found.raised]),
+            active=active,
+            evidence=[
+                quote(
+                    found.series,
+                    [int(np.searchsorted(found.series.at, row))],
+                    said(
+                        "the total misses {count} of {completions} completions of it here, a whole number in every row",
+                        count=int(found.counts[first]),
+                        completions=found.completions,
+                    ),
+                ),
+                quote(reward, [int(np.searchsorted(reward.at, row))], "less than the sum of its parts"),
+            ],
+            advice=_ADVICE,
+            alternatives=(
+                Alternative(
+                    says="the function returns None on purpose for completions that it cannot judge",
+                    check="count what it returns for the completions of one prompt",
+                ),
+            ),
         )
 
 

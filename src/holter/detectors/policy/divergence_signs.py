@@ -11,7 +11,6 @@ from holter.detectors.statistics.breaks import breaks_trend, leaves_level
 from holter.detectors.statistics.drawdown import falls_from_best
 from holter.detectors.statistics.episodes import onset
 from holter.detectors.statistics.rolling import running_min, trailing_median
-from holter.language import said
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def signs(run: Run, factor: float) -> list[Sign]:
             if broken.any():
                 positive = concept not in ("reward", "ratio")
                 straight = np.log(np.abs(s.values) + FLOOR.get(s.unit, 1e-3)) if positive else s.values
-                found.append(Sign(family, s, broken, straight, said("{metric} breaks", metric=s.metric)))
+                found.append(Sign(family, s, broken, straight, "breaks"))
     return found
 
 

@@ -36,7 +36,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, quote
 from holter.detectors.policy.divergence_signs import Sign, signs
-from holter.detectors.statistics.company import reward_rises
+from holter.detectors.statistics.corroboration import reward_rises
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import listed, said
@@ -142,7 +142,9 @@ class PolicyDivergence(Detector):
                         check="whether KL and update size stay where they were",
                     ),
                 ),
-                against=[against.says] if against is not None else (),
+                against=[said("{metric} {says}", metric=against.metric, says=against.says)]
+                if against is not None
+                else (),
             )
 
     def _quote(self, sign: Sign, since: int) -> Evidence:

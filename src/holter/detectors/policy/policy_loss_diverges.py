@@ -10,7 +10,8 @@ of those, and above `size` times the spread of the rewards (1 where none is logg
 logs: when the loss and the value loss rise in the same row, the policy loss by more than `turn` times its range so
 far and 1.5 times its largest value, the value loss above all it was and 1.5 times the value before; that is a
 "pattern". A first value above `first` times the spread of the rewards is a pattern too: what was before it is not in
-the log. There is no rule on its trend.
+the log. So is one of the first `history` values that is above `first` times the first one as well. There is no rule on
+its trend.
 
 ## What to do
 - Look at ratio, approximate KL and advantages of the same rows: one of them exploded first.
@@ -68,9 +69,9 @@ class PolicyLossDiverges(Detector):
 
     def check(self, run: Run) -> Iterator[Finding]:
         """By its own spread where the log is long, beside the value loss where it is short."""
-        series = run.get("policy_loss") or run.get("total_loss")
-        assert series is not None
-        loss = series.finite()
+        there = [s for concept in self.needs[0].concepts if (s := run.get(concept)) is not None]
+        # The one that begins first, so that what was said of it stands when the other one begins.
+        loss = min(there, key=lambda s: int(s.at[0])).finite()
         if not len(loss):
             return
         scale = self._scale(run, loss)
@@ -94,10 +95,10 @@ class PolicyLossDiverges(Detector):
         with np.errstate(invalid="ignore"):
             far = large & (np.abs(x - usual) > self.spread * np.maximum(own, 1e-6))
         flags = persist(far, 2, 5) & far
-        begins = np.abs(x[:1]) > self.first * scale[:1]
-        if len(x) > 1 and len(x) < self.history:
-            begins = np.concatenate((begins, np.abs(x[1:]) > self.first * np.maximum(scale[1:], np.abs(x[0]))))
-        flags[: len(begins)] |= begins
+        early = slice(0, self.history)
+        beyond = self.first * np.maximum(scale[early], np.abs(x[0]))
+        beyond[0] = self.first * scale[0]
+        flags[early] |= np.abs(x[early]) > beyond
         for episode in episodes(flags):
             yield self._say_explosion(run, loss, episode)
 

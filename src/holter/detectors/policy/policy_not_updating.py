@@ -12,7 +12,9 @@ Where rewards show a signal (a spread above zero, not every group tied), or say 
 - KL stays below `tiny_token` nats a token or `tiny_sequence` nats a sequence over `flat` rows and does not grow
   (updates smaller than the rounding of 16-bit weights), at a learning rate above 0;
 - the approximate KL of an update stays below `nothing`, and KL to the reference, where it is logged, does not grow.
-Numbers that a console prints with three decimals or fewer are never taken for zero.
+Numbers that a console prints with three decimals or fewer are never taken for zero. A KL to the reference of 0 is a
+placeholder, and no finding, where the updates themselves have a size: an approximate KL above `size` or a share of clipped
+tokens above `clipped` in three rows. OpenRLHF, for one, writes 0 where no reference model is loaded.
 
 ## What to do
 - Compare a weight before and after a step; check `requires_grad` and that the optimiser holds the trained parameters.
@@ -21,7 +23,7 @@ Numbers that a console prints with three decimals or fewer are never taken for z
 
 ## When it is wrong
 One update per batch of samples gives approximate KL 0 and ratio 1 by construction; only the KL to the reference tells
-then. A KL of 0 that is written where no reference is loaded.
+then. A KL of 0 that is written where no reference is loaded, in a log that has neither approximate KL nor clipping.
 
 ## References
 [modelscope/ms-swift issues 5571](https://github.com/modelscope/ms-swift/issues/5571) and
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
     from holter.findings.finding import Evidence, Finding
     from holter.runs.run import Run, Series
 
+UPDATES = 3
+"""Updates with a size that prove that weights move: rounding between two engines may give one or two by chance."""
 ALL_CUT = 0.99
 """Share of cut completions from which on a mask over them leaves nothing to learn from."""
 
@@ -67,13 +71,17 @@ class PolicyNotUpdating(Detector):
     needs: ClassVar = (
         Need(concepts=("ref_kl", "policy_kl"), log="the KL to the reference or the approximate KL of an update"),
     )
-    uses: ClassVar = ("grad_norm", "lr", "reward_spread", "zero_std_groups", "truncation", "ratio")
+    uses: ClassVar = ("grad_norm", "lr", "reward_spread", "zero_std_groups", "truncation", "ratio", "clip_fraction")
 
     rows: int = limit(10, unit="rows", help="needs more rows of exact zeros", low=3)
     flat: int = limit(40, unit="rows", help="needs more rows of a tiny KL", low=20)
     tiny_token: float = limit(1e-4, unit="nats/token", help="calls a larger KL tiny", low=0.0)
     tiny_sequence: float = limit(0.02, unit="nats/sequence", help="calls a larger KL tiny", low=0.0)
     nothing: float = limit(1e-10, unit="nats/token", help="calls a larger approximate KL nothing", low=0.0)
+    size: float = limit(
+        1e-4, unit="nats/token", help="a KL of 0: takes only larger approximate KLs for a movement", low=0.0
+    )
+    clipped: float = limit(1e-3, unit="fraction", help="a KL of 0: takes only more clipping for a movement", low=0.0)
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Exact zeros, KL that never grows, updates of no size; the first that holds."""
@@ -151,6 +159,7 @@ class PolicyNotUpdating(Detector):
         if kl is None or len(kl) < self.rows:
             return None
         streak = len(kl) if not kl.values.any() else int(np.argmax(kl.values != 0))
+        streak = min(streak, int(np.searchsorted(kl.at, self._first_update(run))))
         row = int(kl.at[self.rows - 1])
         if streak < self.rows or not self._signal(run, row) or not self._moved(run, row):
             return None
@@ -170,6 +179,16 @@ class PolicyNotUpdating(Detector):
             grave=streak == len(kl),
             beside=[self._beside(grad, said("the gradient is there"))] if grad is not None else [],
         )
+
+    def _first_update(self, run: Run) -> int:
+        """Row by which three updates had a size that weights at rest do not give; the length of the run where none had."""
+        rows = [len(run)]
+        for concept, least in (("policy_kl", self.size), ("clip_fraction", self.clipped)):
+            series = run.get(concept)
+            sized = series.at[np.abs(series.values) > least] if series is not None else ()
+            if len(sized) >= UPDATES:
+                rows.append(int(sized[UPDATES - 1]))
+        return min(rows)
 
     def _flat(self, run: Run, kl: Series | None) -> Finding | None:
         """KL at the level of rounding, not growing, over many rows."""
@@ -243,7 +262,7 @@ class PolicyNotUpdating(Detector):
         )
 
     def _beside(self, series: Series, says: str) -> Evidence:
-        return quote(series, range(min(3, len(series))), said("{metric}: {says}", metric=series.metric, says=says))
+        return quote(series, range(min(3, len(series))), says)
 
     def _say(
         self,

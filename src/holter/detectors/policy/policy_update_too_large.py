@@ -33,7 +33,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.breaks import leaves_level
-from holter.detectors.statistics.company import LOG_RATIOS, agreeing
+from holter.detectors.statistics.corroboration import LOG_RATIOS, agreeing
 from holter.detectors.statistics.episodes import episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
 from holter.detectors.statistics.trend import trend_z

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, ClassVar
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import listed, said
+from holter.runs.structure import begins_at_first_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,7 @@ class RatioOffOneAtFirstStep(Detector):
 
     def check(self, run: Run) -> Iterator[Finding | Unchecked]:
         """The first row, where the log has it."""
-        if run.steps[0] > 1 or run.step_axis.startswith("row number"):
+        if not begins_at_first_step(run):
             yield self.unchecked("The log does not begin at step 1; log the first step (logging_first_step).")
             return
         evidence = list(self._evidence(run))

@@ -12,7 +12,8 @@ against the binomial noise of a batch, while another and the total rise, is repo
 completion length changes with it.
 A warning too where nothing falls, but one part carries all that the reward gains while another, a share of completions, is hardly
 ever paid (under 2 %) and does not follow, for 25 rows and more: what is learnt is the cheap part alone. A part of weight zero
-that is only watched counts here, because it is the better evidence.
+that is only watched counts here, because it is the better evidence. A part that was paid at first (10 % in any three rows) and
+is not any more has fallen, which is the first rule's question, and a part that never paid at all is `dead-component`'s.
 It is critical when the part that falls is the one that carries the task (accuracy, correctness, gold, answer, solve).
 
 ## What to do

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.company import company
 from holter.detectors.statistics.constancy import goes_constant
+from holter.detectors.statistics.corroboration import corroboration
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 from holter.runs.component_weights import held_out_components
@@ -135,7 +135,7 @@ class JudgeOutage(Detector):
                     Alternative(
                         says="one update destroyed the policy, and every completion is the same",
                         check="read completions from the onset; KL, entropy or length moved there too"
-                        if company(run, first - 1, raised)
+                        if corroboration(run, first - 1, raised)
                         else "read completions from the onset; nothing else moved there, which speaks against it",
                     )
                 ],

@@ -4,14 +4,21 @@
 What was learnt is being lost. A collapse seldom recovers by itself, and what is generated after it is not worth training on.
 
 ## When it fires
-Means of the newest 3 to 40 values are compared with the best earlier mean of as many. The fall must exceed `z` standard errors
-(noise and autocorrelation taken from before the fall), `share` of what had been gained since the start, and `least` times the
-spread of single rewards, or `part` of the reward's magnitude where no spread is logged; and it must hold for 3 to 5 rows. It is
-over when half of the fall is made good. Where
-nothing had been gained, most of it must come within `sudden` rows; a slow slide from the first rows on is `reward-decline`.
-It is critical when signals of another origin (KL, entropy, length, truncation, losses) moved at the same time and more than
-`lost` of the gain is gone; a warning otherwise; information when the reward came back, or when it fell in one step, nothing
-moved with it, and it has been rising since and made good `regained` of the fall: so it looks after a change of the data.
+Means of the newest 3 to 40 values are compared with the best earlier mean of as many. The fall must exceed `z`
+standard errors (noise and autocorrelation taken from before the fall), `share` of what had been gained since the
+start, and `least` times the spread of single rewards, or `part` of the reward's magnitude where no spread is logged;
+and it must hold for 3 to 5 rows. It is over when half of the fall is made good. Where nothing had been gained, most of
+it must come within `sudden` rows; a slow slide from the first rows on is `reward-decline`.
+
+In the first twelve values that test has no power. There a level that is lost by half or more, and by half of the
+spread of single rewards where it is logged, all values since below all before, is reported as a pattern: when two
+rows hold it and a signal of another origin moved, when it is beyond the noise of shares of 64 completions, when it
+was four fifths of a positive reward, or when nothing at all is paid any more.
+
+It is critical when signals of another origin (KL, entropy, length, truncation, losses) moved at the same time and more
+than `lost` of the gain is gone; a warning otherwise; information when the reward came back, or when nothing moved with
+it and one of two holds: it is hardly deeper (`deeper`) than a fall that this run came back from, or the reward fell in
+one step, has been rising since and made good `regained` of the fall, as it looks after a change of the data.
 
 ## What to do
 - Look at the reward service first: a judge that times out gives a constant (`judge-outage`).
@@ -34,12 +41,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.company import MOVES, company
+from holter.detectors.statistics.corroboration import MOVES, corroboration
 from holter.detectors.statistics.drawdown import START, falls_from_best
 from holter.detectors.statistics.episodes import episodes, leap, onset
 from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import RISES, Progress
 from holter.detectors.statistics.rolling import running_max, trailing_mean
+from holter.detectors.statistics.snapshots import FEW, comes_back, errors_apart, shifts
 from holter.detectors.statistics.trend import trend_z
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
@@ -50,9 +58,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from holter.detectors.statistics.episodes import Episode
+    from holter.detectors.statistics.snapshots import Shift
     from holter.findings.finding import Finding
     from holter.runs.run import Run
 
+HALF = 0.5
+"""Share of the level before that a fall within the first values must take."""
+LEFT = 0.2
+"""Share of a positive reward below which a fall that two rows hold needs no second signal."""
+PAID = 0.6
+"""Mean reward from which on a row in which nothing is paid is no chance: of eight completions, all fail once in 1,500 rows."""
 AGAIN = 15
 """Values after a fall that show whether the reward learns on from there."""
 
@@ -100,7 +115,7 @@ class RewardCollapse(Detector):
     since: ClassVar = "0.1"
     says: ClassVar = "the reward collapses"
     explains: ClassVar = ("no-learning", "zero-variance-groups", "zero-reward", "reward-decline")
-    needs: ClassVar = (Need(concepts=("reward",), points=12, log="the mean reward of every step"),)
+    needs: ClassVar = (Need(concepts=("reward",), points=2, log="the mean reward of every step"),)
     uses: ClassVar = ("reward_spread", "reward_group_spread", *(m.concept for m in MOVES))
 
     z: float = limit(5.0, unit="standard errors", help="needs a clearer fall", low=2.0)
@@ -114,6 +129,9 @@ class RewardCollapse(Detector):
         help="a fall at once: needs more of it made good to call it a change of the data",
         low=0.0,
     )
+    deeper: float = limit(
+        1.25, unit="x", help="needs a fall to be deeper beside those that the run came back from", low=1.0
+    )
     part: float = limit(0.15, unit="of the reward", help="without a spread: ignores larger falls", low=0.0)
 
     def check(self, run: Run) -> Iterator[Finding]:
@@ -123,21 +141,32 @@ class RewardCollapse(Detector):
             return
         reward = progress.series
         x = reward.values
+        few = self._from_few(run, progress)
+        if few is not None:
+            yield few
+        if len(x) < FEW:
+            return
+        survived = 0.0
         for collapse in self.collapses(run, progress):
             episode, began = collapse.episode, collapse.onset[0]
             first, raised = int(reward.at[began]), int(reward.at[episode.raised])
             top, start = collapse.top, collapse.start
             now = float(np.median(x[max(began, episode.last - 4) : episode.last + 1]))
-            others = company(run, max(first - 1, 0), raised)
+            others = corroboration(run, max(first - 1, 0), raised)
             severe = top - now > self.lost * max(top - start, 0.0) and len(others) > 0
             severity = Severity.CRITICAL if severe else Severity.WARNING
             again = not others and self._learns_again(x, began, episode, top)
+            usual = not others and top - now <= self.deeper * survived
+            if not episode.active:
+                survived = max(survived, top - now)
             yield self.finding(
-                severity if episode.active and not again else Severity.INFO,
+                severity if episode.active and not (again or usual) else Severity.INFO,
                 Confidence.STRONG if others else Confidence.MODERATE,
                 said(
                     "{metric} fell from {best} at its best to {low} at once and has risen to {now} since: it learns on from there"
                     if episode.active and again
+                    else "{metric} falls from {best} at its best to {now}, hardly deeper than it did before and came back"
+                    if episode.active and usual
                     else "{metric} falls from {best} at its best to {now}"
                     if episode.active
                     else "{metric} falls from {best} at its best to {now}; it came back",
@@ -167,6 +196,62 @@ class RewardCollapse(Detector):
                 advice=ADVICE,
                 alternatives=ALTERNATIVES,
             )
+
+    def _from_few(self, run: Run, progress: Progress) -> Finding | None:
+        """The first fall within the first `FEW` values that is more than one poor row."""
+        reward, unit = progress.series, progress.unit(run)
+        x = reward.values
+        for shift in shifts(x, up=False):
+            fall = shift.before - shift.after
+            if fall < HALF * abs(shift.before) or fall < HALF * unit[shift.raised]:
+                continue
+            first, raised = int(reward.at[shift.began]), int(reward.at[shift.raised])
+            others = corroboration(run, max(first - 1, 0), raised)
+            if not self._more_than_a_row(x, shift, len(others)):
+                continue
+            back = comes_back(x, shift)
+            active = back is None and len(x) < FEW  # with more values the test of the fall decides
+            return self.finding(
+                Severity.WARNING if active else Severity.INFO,
+                Confidence.PATTERN,
+                said(
+                    "{metric} falls from about {best} to {now}",
+                    metric=reward.metric,
+                    best=number(shift.before),
+                    now=number(shift.after),
+                ),
+                run=run,
+                first=first,
+                last=int(reward.at[len(x) - 1 if back is None else back]),
+                raised=raised,
+                onset=(int(reward.at[shift.began - 1]), first),
+                active=active,
+                evidence=[
+                    quote(
+                        reward,
+                        sorted({0, shift.began - 1, shift.began, shift.raised}),
+                        "every value since is below every value before; too few rows for more than a pattern",
+                    ),
+                    *others,
+                ],
+                advice=ADVICE,
+                alternatives=(
+                    *ALTERNATIVES,
+                    Alternative(
+                        says="each row is one small batch", check="the rows in between, or the mean of ten rows"
+                    ),
+                ),
+            )
+        return None
+
+    def _more_than_a_row(self, x: NDArray[np.float64], shift: Shift, others: int) -> bool:
+        """Whether chance, or one poor batch, is no likely reason for a fall; `others` signals of other origin moved with it."""
+        nothing = shift.after == 0.0 and float(x[: shift.began].min()) >= PAID
+        if shift.later < 2:
+            return nothing or others > 1
+        lost = shift.earlier > 1 and float(x[: shift.raised + 1].min()) >= 0 and shift.after <= LEFT * shift.before
+        clear = shift.earlier + shift.later > 3 and errors_apart(x, shift) > self.z
+        return nothing or others > 0 or lost or clear
 
     def _learns_again(self, x: NDArray[np.float64], began: int, episode: Episode, top: float) -> bool:
         """Whether the fall was one step, and the reward has been rising ever since: as after a change of the data."""

@@ -32,7 +32,7 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.reward.reward_collapse import RewardCollapse
-from holter.detectors.statistics.company import MOVES, company
+from holter.detectors.statistics.corroboration import MOVES, corroboration
 from holter.detectors.statistics.episodes import episodes, onset, persist
 from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import trailing_mean
@@ -94,7 +94,7 @@ class RewardDecline(Detector):
             began, low, late = onset(reward.values, k, window=120)
             start, now = float(reward.values[:10].mean()), float(reward.values[max(0, k - 9) : k + 1].mean())
             raised = int(reward.at[k])
-            others = company(run, int(reward.at[min(10, k - 1)]), raised)
+            others = corroboration(run, int(reward.at[min(10, k - 1)]), raised)
             yield self.finding(
                 Severity.WARNING if episode.active else Severity.INFO,
                 Confidence.STRONG if others else Confidence.MODERATE,

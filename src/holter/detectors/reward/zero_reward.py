@@ -111,7 +111,7 @@ class ZeroReward(Detector):
             series = series.finite()
             upto = series.where(series.at <= last)
             if len(upto) and not upto.values.any():
-                out.append(quote(upto, [len(upto) - 1], said("{metric} is 0 as well", metric=upto.metric)))
+                out.append(quote(upto, [len(upto) - 1], "is 0 as well"))
         return out
 
     def _spread_elsewhere(self, run: Run, last: int) -> bool:

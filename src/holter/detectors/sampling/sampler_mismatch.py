@@ -6,12 +6,12 @@ same tokens, training is off-policy without knowing it: the gradient is biased, 
 until late.
 
 ## When it fires
-On medians of five values (single values in the first two rows) beyond these limits, judged per token: mean absolute
-difference of log-probabilities above `logp`, of probabilities above `probability`, mean exp|difference| above
-`error`, any KL between the two above `kl` in size, perplexity ratio off 1 by more than `perplexity`, mean importance
-ratio outside 0.5 to 2, effective sample size below `ess`. From the first row on and level: a fault of implementation.
-Growing: drift of numerics as the policy sharpens. From one row on: weights that were not synchronised. It is critical
-when two of these measures agree and the reward falls with them.
+On medians of five values (single values in the first two rows, two running in the first twelve) beyond these limits,
+judged per token: mean absolute difference of log-probabilities above `logp`, of probabilities above `probability`,
+mean exp|difference| above `error`, any KL between the two above `kl` in size, perplexity ratio off 1 by more than
+`perplexity`, mean importance ratio outside 0.5 to 2, effective sample size below `ess`. From the first row on and
+level: a fault of implementation. Growing: drift of numerics as the policy sharpens. From one row on: weights that were
+not synchronised. It is critical when two of these measures agree and the reward falls with them.
 
 ## What to do
 - Same precision, temperature, top_p and top_k on both sides; the trainer recomputes log-probabilities of the
@@ -38,9 +38,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.company import reward_falls
-from holter.detectors.statistics.episodes import Episode, episodes
+from holter.detectors.statistics.corroboration import reward_falls
+from holter.detectors.statistics.episodes import Episode, episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
+from holter.detectors.statistics.snapshots import FEW
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
@@ -113,9 +114,15 @@ class SamplerMismatch(Detector):
             yield self._say(run, episode, mine)
 
     def _beyond(self, concept: str, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        middle = trailing_median(values, 5, least=3)
+        middle[:2] = values[:2]
+        out = self._off(concept, middle)
+        # Of snapshots, two in a row are as many as a long run's three of five.
+        out[:FEW] |= persist(self._off(concept, values[:FEW]), 2, 2)
+        return out
+
+    def _off(self, concept: str, middle: NDArray[np.float64]) -> NDArray[np.bool_]:
         with np.errstate(invalid="ignore"):
-            middle = trailing_median(values, 5, least=3)
-            middle[:2] = values[:2]
             tests = {
                 "mismatch": middle > self.logp,
                 "mismatch_probability": middle > self.probability,
@@ -152,7 +159,7 @@ class SamplerMismatch(Detector):
                     quote(
                         s,
                         sorted({max(0, int(i[0]) - 5), int(i[0]), int(i[-1])}),
-                        said("{metric} goes beyond its limit", metric=s.metric),
+                        "goes beyond its limit",
                     )
                     for s, i in mine[:4]
                 ),

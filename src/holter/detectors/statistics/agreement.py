@@ -13,6 +13,7 @@ import numpy as np
 
 from holter.detectors.base import quote
 from holter.detectors.statistics.alignment import newest_on_rows, on_rows
+from holter.language import said
 from holter.runs.hyperparameters import NAMES, hyperparameter
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
     from holter.findings.finding import Evidence
     from holter.runs.run import Run, Series
+
+SPREADS = {
+    "reward_group_spread": said("spread of the rewards"),
+    "reward_spread": said("spread of the rewards"),
+    "advantage_std": said("spread of the advantages"),
+}
+"""Concepts that are 0 where no completion of the batch differs from another, and what they say."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,12 +42,14 @@ class Source:
         exact: Whether `share` is measured. Otherwise it is 1 where the whole batch has one reward and 0 where it has not,
             which says nothing of single groups.
         says: What the numbers of the signal mean, in words.
+        proof: Whether one row of it proves that several groups were compared and none differed.
     """
 
     series: Series
     share: NDArray[np.float64]
     exact: bool
     says: str
+    proof: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,9 +70,18 @@ class Agreement:
     which: NDArray[np.int64]
     sources: tuple[Source, ...]
 
+    @property
+    def proven(self) -> NDArray[np.bool_]:
+        """Where the row alone proves what its share says. Shape ``(n,)``."""
+        return np.asarray([s.proof for s in self.sources])[self.which]
+
+    def source(self, i: int) -> Series:
+        """The signal behind a position."""
+        return self.sources[int(self.which[i])].series
+
     def metric(self, i: int) -> str:
         """Name of the metric behind a position."""
-        return self.sources[int(self.which[i])].series.metric
+        return self.source(i).metric
 
     def quotes(self, positions: Iterable[int]) -> Iterator[Evidence]:
         """What the log says at these positions, by metric."""
@@ -101,15 +120,39 @@ def _sources(run: Run) -> Iterator[Source]:
         known = failed.finite()
         both = known.values + on_rows(solved, known.at)
         yield Source(known, both, exact=True, says="share of groups with every answer wrong")
-    for concept in ("reward_group_spread", "reward_spread"):
+    yield from _no_advantage(run)
+    for concept, says in SPREADS.items():
         if (spread := run.get(concept)) is not None:
             known = spread.finite()
-            yield Source(known, (known.values == 0).astype(np.float64), exact=False, says="spread of the rewards")
+            yield Source(known, (known.values == 0).astype(np.float64), exact=False, says=says)
     high, low = run.get("reward_max"), run.get("reward_min")
     if high is not None and low is not None:
         known = high.finite()
         equal = known.values == on_rows(low, known.at)
         yield Source(known, equal.astype(np.float64), exact=False, says="largest reward, equal to the smallest")
+
+
+def _no_advantage(run: Run) -> Iterator[Source]:
+    """Rows in which every advantage is 0: each completion scored like the others of its group.
+
+    Divided by the group's deviation, the largest advantage of a group with any spread is far above what a printer rounds to 0.
+    Where the largest and smallest reward are logged, they must differ: without a spread in the batch they say it themselves.
+    Where they are not, the advantages stand for the whole batch, as the spread of its rewards does.
+    """
+    largest, smallest = run.get("advantage_max"), run.get("advantage_min")
+    if largest is None or smallest is None:
+        return
+    high, low = run.get("reward_max"), run.get("reward_min")
+    none = (largest.values == 0) & (on_rows(smallest, largest.at) == 0)
+    if high is None or low is None:
+        known = np.isfinite(largest.values) & np.isfinite(on_rows(smallest, largest.at))
+        share = none[known].astype(np.float64)
+        yield Source(largest.where(known), share, exact=False, says="largest advantage, 0 where the smallest is 0 too")
+        return
+    proof = largest.where(none & (on_rows(high, largest.at) > on_rows(low, largest.at)))
+    if len(proof):
+        says = "largest advantage, 0 as the smallest is, although rewards differ from prompt to prompt"
+        yield Source(proof, np.ones(len(proof)), exact=True, says=says, proof=True)
 
 
 def binary_success(run: Run, at: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -128,6 +171,18 @@ def binary_success(run: Run, at: NDArray[np.int64]) -> NDArray[np.float64]:
         # the sample standard deviation (n - 1) is larger by up to a few per cent in small batches
         binary = inside & (spread >= 0.99 * largest) & (spread <= 1.08 * largest + 1e-9)
     return np.where(binary, p, np.nan)
+
+
+def counted(share: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Groups behind each share, at least: the smallest number of which it can be a part, as printed to two decimals or more.
+
+    A share of 0.9 takes ten groups, 0.92 takes twelve (11 of them are 0.917), 1 and 0 may be of a single one.
+    """
+    sizes = np.arange(1, 101)
+    parts = np.clip(share, 0, 1)[:, None] * sizes
+    whole = np.abs(parts - np.round(parts)) <= 0.005 * sizes
+    out: NDArray[np.int64] = np.where(whole.any(axis=1), sizes[np.argmax(whole, axis=1)], sizes[-1])
+    return out
 
 
 def chance(p: NDArray[np.float64], size: float | NDArray[np.float64]) -> NDArray[np.float64]:

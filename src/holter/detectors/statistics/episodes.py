@@ -140,7 +140,8 @@ def _without_outliers(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Median of each inner point and its two neighbours. Shape ``(n,)``."""
     out = x.astype(np.float64, copy=True)
     if len(x) >= 3:
-        out[1:-1] = np.median(np.stack((x[:-2], x[1:-1], x[2:])), axis=0)
+        low, high = np.minimum(x[:-2], x[1:-1]), np.maximum(x[:-2], x[1:-1])
+        out[1:-1] = np.maximum(low, np.minimum(high, x[2:]))
     return out
 
 
@@ -152,27 +153,43 @@ def _kinks(y: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float6
         clearly better than a line that does not break.
     """
     m = len(y)
-    scale = float(np.std(y)) or 1.0
-    z = (y - float(y[0])) / scale
+    z = (y - float(y[0])) / (float(np.std(y)) or 1.0)
     positions = np.arange(min(4, m // 3), m)
-    t = np.arange(m, dtype=np.float64) / m
-    since = np.maximum(np.arange(m) - positions[:, None] + 1, 0) / m
-    after = (since > 0).astype(np.float64)
-    line = np.broadcast_to(t, since.shape)
-    jump = np.stack((1 - after, line * (1 - after), after), axis=2)
-    ramp = np.stack((np.ones_like(since), line, since), axis=2)
-    errors = np.minimum(_squares(jump, z), _squares(ramp, z))
-    whole = float(_squares(np.stack((np.ones_like(t), t), axis=1)[None], z)[0])
+    whole, ramp = _ramps(z, positions)
+    errors = np.minimum(_jumps(z, positions), ramp)
     cost: NDArray[np.float64] = m * np.log(np.maximum(errors / m, 1e-12))
     unbroken = m * float(np.log(max(whole / m, 1e-12)))
     return positions, cost, unbroken - float(cost.min()) > 4 * float(np.log(m))
 
 
-def _squares(design: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Residual sum of squares of ordinary least squares, for each of `k` designs. Shape of `design`: ``(k, m, p)``."""
-    gram = np.einsum("kmi,kmj->kij", design, design) + 1e-9 * np.eye(design.shape[2])
-    moment = np.einsum("kmi,m->ki", design, y)
-    beta = np.linalg.solve(gram, moment[..., None])[..., 0]
-    residual = y - np.einsum("kmi,ki->km", design, beta)
-    out: NDArray[np.float64] = np.einsum("km,km->k", residual, residual)
+def _jumps(z: NDArray[np.float64], positions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Squared errors of a line before each position, at least 2, and a level from there on. Shape of `positions`."""
+    m = len(z)
+    n = positions.astype(np.float64)
+    i = np.arange(m, dtype=np.float64)
+    total, square, moment = (np.concatenate(([0.0], np.cumsum(v))) for v in (z, z**2, i * z))
+    before, rest = total[positions], total[m] - total[positions]
+    xy = moment[positions] - before * (n - 1) / 2
+    line = square[positions] - before**2 / n - xy**2 / (n * (n**2 - 1) / 12)
+    level = square[m] - square[positions] - rest**2 / (m - n)
+    out: NDArray[np.float64] = np.maximum(line, 0.0) + np.maximum(level, 0.0)
     return out
+
+
+def _ramps(z: NDArray[np.float64], positions: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
+    """Squared errors of a line, and of one whose slope changes right before each position, at least 2.
+
+    A change of slope is a column that is 0 before and counts up from 1; what it takes away is told by what a line leaves of it.
+    """
+    m = len(z)
+    i = np.arange(m) - (m - 1) / 2
+    width = m * (m**2 - 1) / 12
+    left = z - z.mean() - i * (float(i @ z) / width)
+    shared = np.cumsum(np.cumsum(left[::-1]))[::-1][positions]
+    k = (m - positions).astype(np.float64)
+    count = k * (k + 1) / 2
+    square = k * (k + 1) * (2 * k + 1) / 6
+    along = square + count * (positions - 1 - (m - 1) / 2)
+    own = square - count**2 / m - along**2 / width
+    whole = float(left @ left)
+    return whole, np.maximum(whole - shared**2 / own, 0.0)

@@ -32,6 +32,13 @@ SETTLED = 20
 LATELY = 10
 """Values that make a level of the reward."""
 
+LEAP = 5
+"""Newest values that a sudden rise of the reward shows in."""
+BEFORE_LEAP = 20
+"""Values before them that they are held against."""
+BATCH = 16.0
+"""Samples behind a mean reward where the log does not count them; few, so that less reward counts as much."""
+
 COUNTED = 5
 """Differences of a count of completions that tell how many there are in a row."""
 
@@ -159,6 +166,40 @@ class Progress:
             known = np.where(i >= 0, early[np.maximum(i, 0)], np.nan)
             return np.where(known > 1e-9, known, np.nan)
         return out
+
+    def of_single(self, run: Run, batch: float) -> NDArray[np.float64]:
+        """Spread of single rewards, as `unit` has it, or as the noise of the means tells it where the log has no spread.
+
+        Args:
+            run: The run.
+            batch: Samples taken to stand behind a mean where the log does not count them.
+
+        Returns:
+            Shape ``(n,)``; NaN while neither is known.
+        """
+        spread = self.unit(run)
+        return np.where(np.isfinite(spread), spread, np.sqrt(samples_a_row(run) or batch) * self.sd)
+
+    def soars(
+        self, run: Run, at: NDArray[np.int64], share: float, *, newest: int = LEAP, before: int = BEFORE_LEAP
+    ) -> NDArray[np.bool_]:
+        """Where the reward had risen so much within a few rows that it pays for a sudden change.
+
+        Args:
+            run: The run.
+            at: Rows of the run. Shape ``(k,)``.
+            share: Of the spread of single rewards, by which the mean of the newest rewards must exceed that of those before.
+            newest: Newest rewards.
+            before: Rewards before them.
+
+        Returns:
+            Shape ``(k,)``; False where it cannot be told.
+        """
+        x = self.series.values
+        level = trailing_mean(x, before, lag=newest)
+        with np.errstate(invalid="ignore"):
+            up = trailing_mean(x, newest) - level > share * self.of_single(run, BATCH)
+        return looked_up(up, self.series, at)
 
     def _index(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.maximum(self.series.upto(rows), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 """Window entries held at once: memory stays bounded whatever the length of the run."""
+_SHORT = 40
+"""Longest windows whose medians are found by comparing columns."""
+_BLOCK = 4096
+"""Rows whose columns are compared at once; they stay in the processor's cache."""
 
 
 def trailing_median(
@@ -115,14 +120,64 @@ def _trailing(
 
 def _medians(rows: NDArray[np.float64], have: NDArray[np.int64]) -> NDArray[np.float64]:
     """Median of the first `have` entries of each row; the rest are inf."""
+    length = rows.shape[1]
     low, high = (have - 1) // 2, have // 2
-    if len(have) and have[0] == have[-1] == rows.shape[1]:
+    if len(have) and have[0] == have[-1] == length:
+        if length <= _SHORT and not np.isnan(rows).any():
+            return _short_medians(rows)
         ordered = np.partition(rows, sorted({int(low[0]), int(high[0])}), axis=1)
     else:
         ordered = np.sort(rows, axis=1)
     row = np.arange(len(rows))
     out: NDArray[np.float64] = (ordered[row, low] + ordered[row, high]) / 2
     return out
+
+
+def _short_medians(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Median of each row, by comparing whole columns: of short rows several times faster than ordering one after another."""
+    n, length = rows.shape
+    low, high = (length - 1) // 2, length // 2
+    out = np.empty(n)
+    for a in range(0, n, _BLOCK):
+        columns = list(np.ascontiguousarray(rows[a : a + _BLOCK].T))
+        for first, second, least, greatest in _comparisons(length):
+            one, other = columns[first], columns[second]
+            if least:
+                columns[first] = np.minimum(one, other)
+            if greatest:
+                columns[second] = np.maximum(one, other)
+        out[a : a + _BLOCK] = (columns[low] + columns[high]) / 2
+    return out
+
+
+@cache
+def _comparisons(length: int) -> tuple[tuple[int, int, bool, bool], ...]:
+    """Comparisons that put the middle of `length` numbers in its place: two places, and which of both results is needed.
+
+    References:
+        Batcher, "Sorting networks and their applications" (1968): merging of odd and even places; without the comparisons
+        on which the middle does not depend.
+    """
+    pairs: list[tuple[int, int]] = []
+    merged = 1
+    while merged < length:
+        apart = merged
+        while apart:
+            pairs += [
+                (i, i + apart)
+                for begin in range(apart % merged, length - apart, 2 * apart)
+                for i in range(begin, min(begin + apart, length - apart))
+                if i // (2 * merged) == (i + apart) // (2 * merged)
+            ]
+            apart //= 2
+        merged *= 2
+    needed = {(length - 1) // 2, length // 2}
+    kept = []
+    for first, second in reversed(pairs):
+        if needed & {first, second}:
+            kept.append((first, second, first in needed, second in needed))
+            needed |= {first, second}
+    return tuple(reversed(kept))
 
 
 def _deviations(rows: NDArray[np.float64], have: NDArray[np.int64]) -> NDArray[np.float64]:

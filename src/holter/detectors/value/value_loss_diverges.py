@@ -6,11 +6,16 @@ next. It is also the first sign of a reward whose scale was changed.
 
 ## When it fires
 The median of the newest values is `lag` times that of the values before and a new extreme, or lies `z` robust standard
-deviations and `ratio` times above the line through log values before. Value loss is a squared error in units of the return:
+deviations and `ratio` times above the line through log values before, or its root climbed `climb` times as much over the last
+stretch as over the one before, clear of the noise by `clear`, and by 1.3. Value loss is a squared error in units of the return:
 where the spread of rewards or returns grew by the same factor squared, or the reward itself rises and the growth stays below
 `fast` and below what that rise can add, growth is expected, and it is information.
-A loss above `least` and `beyond` times the mean square of returns, on `rows` rows, needs no past: answering 0 everywhere would be
-closer. That stays a warning after it is over, when it lasted twice as long: the policy was trained on such advantages meanwhile.
+A loss `beyond` times the mean square of returns, on `rows` rows, needs no past: answering 0 everywhere would be closer. Until the
+loss has once been below that square it must exceed `least` as well: a head that was just made answers at random, up to some ten,
+whatever the rewards are worth. That stays a warning after it is over, when it lasted twice as long: the policy was trained on
+such advantages meanwhile. Where the log has the critic's error before each update (`value/error`), a loss over the update that is
+`worse` times what that error makes of it, and larger than answering 0 would make it, is enough, in the first row too: the update
+itself drove the critic away.
 With 5 to 20 values it reports a pattern: two values in a row above everything before and `bend` times the median, and another
 signal that moved (KL, policy loss, length, entropy).
 
@@ -35,8 +40,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.breaks import breaks_trend, leaves_level
-from holter.detectors.statistics.company import MOVES, company
+from holter.detectors.statistics.alignment import on_rows
+from holter.detectors.statistics.breaks import accelerates, breaks_trend, leaves_level
+from holter.detectors.statistics.corroboration import MOVES, corroboration
 from holter.detectors.statistics.episodes import episodes, onset, persist, unexcused
 from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import Progress, rises
@@ -60,6 +66,11 @@ ADVICE = (
     "Train the critic alone for some steps before the policy goes on.",
 )
 
+OVERSHOOT = (
+    "Lower the value learning rate 10 times or more, or clip the critic's gradient.",
+    "Train the critic alone for some steps before the policy goes on.",
+)
+
 ALTERNATIVES = (
     Alternative(
         says="the scale of the rewards changed", check="compare the spread of rewards before and after the onset"
@@ -69,6 +80,9 @@ ALTERNATIVES = (
         check="look at explained variance, which has no scale",
     ),
 )
+
+GROWTH = 1.3
+"""Least factor on the root of the loss over a stretch that bends upwards."""
 
 SPREADS = (("return_std", 2.0), ("return_var", 1.0), ("reward_spread", 2.0), ("reward_group_spread", 2.0))
 """Concepts whose growth explains that of the value loss, and the power that makes them a variance."""
@@ -83,17 +97,26 @@ class ValueLossDiverges(Detector):
     since: ClassVar = "0.1"
     says: ClassVar = "the value loss turns up"
     explains: ClassVar = ("critic-useless",)
-    needs: ClassVar = (Need(concepts=("value_loss",), points=5, log="the value loss of every step"),)
-    uses: ClassVar = ("reward", "explained_variance", *(c for c, _ in SPREADS), *(m.concept for m in MOVES))
+    needs: ClassVar = (Need(concepts=("value_loss",), log="the value loss of every step"),)
+    uses: ClassVar = (
+        "reward",
+        "value_error",
+        "explained_variance",
+        *(c for c, _ in SPREADS),
+        *(m.concept for m in MOVES),
+    )
 
     lag: float = limit(2.5, unit="x", help="needs a larger rise over its past median", low=1.0)
     z: float = limit(6.0, unit="robust sd", help="needs a clearer break", low=2.0)
     ratio: float = limit(2.0, unit="x", help="needs a larger break", low=1.0)
+    climb: float = limit(3.0, unit="x", help="needs a sharper bend of its root", low=1.0)
+    clear: float = limit(8.0, unit="standard errors", help="needs a clearer bend of its root", low=2.0)
     fast: float = limit(6.0, unit="x", help="excuses larger growth by a rising reward", low=1.0)
     beyond: float = limit(10.0, unit="mean squares of returns", help="calls fewer losses absurd", low=1.0)
     least: float = limit(
-        100.0, unit="reward^2", help="calls fewer losses absurd: a critic may see whitened rewards", low=0.0
+        100.0, unit="square of a value", help="calls fewer losses absurd while the value head may be fresh", low=0.0
     )
+    worse: float = limit(10.0, unit="x", help="needs an update to do the critic more harm", low=1.0)
     batch: float = limit(64.0, unit="samples", help="without a spread: calls fewer losses absurd", low=1.0)
     rows: int = limit(5, unit="rows", help="waits longer before it calls a loss absurd", low=2)
     bend: float = limit(1.7, unit="x", help="short logs: needs a larger rise", low=1.0)
@@ -107,25 +130,65 @@ class ValueLossDiverges(Detector):
         early = self._short(run, loss)
         if early is not None:
             yield early
+        yield from self._overshoots(run, loss)
         yield from self._absurd(run, loss)
         if len(loss) <= 20:
             return
         x = np.maximum(loss.values, 1e-12)
         usual = trailing_median(x, 5, least=3)
-        if not (usual > min(self.lag, self.ratio) * running_min(usual, lag=5)).any():
+        if not (usual > min(self.lag, self.ratio, GROWTH**2) * running_min(usual, lag=5)).any():
             return  # the tests below are costly, and pass nothing that this does not
         flags = leaves_level(x, factor=self.lag, extreme=1.2)
         flags |= breaks_trend(x, z=self.z, ratio=self.ratio, log=True, floor=0.05)
+        flags |= accelerates(np.sqrt(x), z=self.clear, ratio=self.climb, growth=GROWTH)
         flags[:20] = False
         held = hold(flags, x)
         for episode in episodes(held):
             yield self._long(run, loss, episode, held)
 
+    def _overshoots(self, run: Run, loss: Series) -> Iterator[Finding]:
+        """Updates over which the critic errs far more than before them: steps of the optimizer that are much too long."""
+        error = run.get("value_error")
+        if error is None:
+            return
+        error = error.finite()
+        before = on_rows(error, loss.at) / 2
+        zero = (
+            mean_square_return(run, loss.at, self.batch) / 2
+        )  # near perfection every step is an overshoot, and harmless
+        with np.errstate(invalid="ignore"):
+            flags = (loss.values > self.worse * before) & (before > 0) & (loss.values > zero)
+        for episode in episodes(flags):
+            shown = np.flatnonzero(flags[episode.raised : episode.last + 1]) + episode.raised
+            worst = int(shown[np.argmax(loss.values[shown] / before[shown])])
+            was = int(np.searchsorted(error.at, loss.at[worst]))
+            yield self.finding(
+                Severity.WARNING,
+                Confidence.STRONG,
+                said(
+                    "{metric} over an update is {times} times what the error before it makes: the critic's steps are too long",
+                    metric=loss.metric,
+                    times=number(float(loss.values[worst] / before[worst])),
+                ),
+                run=run,
+                first=int(loss.at[episode.raised]),
+                last=int(loss.at[episode.last]),
+                raised=int(loss.at[episode.raised]),
+                active=episode.active,
+                evidence=[
+                    quote(loss, shown[:4].tolist(), "half the squared error, averaged over the update"),
+                    quote(error, [was], "squared error of the same critic before the update"),
+                ],
+                advice=OVERSHOOT,
+                alternatives=ALTERNATIVES[:1],
+            )
+
     def _absurd(self, run: Run, loss: Series) -> Iterator[Finding]:
         """Errors far larger than any return, whatever came before."""
         square = mean_square_return(run, loss.at, self.batch)
         with np.errstate(invalid="ignore"):
-            far = (loss.values > self.beyond * square) & (loss.values > self.least)
+            settled = running_min(loss.values - square, lag=1) < 0
+            far = (loss.values > self.beyond * square) & (settled | (loss.values > self.least))
         flags = persist(far, self.rows, self.rows)
         for episode in episodes(flags):
             k = episode.raised
@@ -172,7 +235,7 @@ class ValueLossDiverges(Detector):
         excused[k : episode.last + 1] |= expected
         bare = unexcused(episode, excused)
         raised = int(loss.at[k if bare is None else bare])
-        others = company(run, max(first - 1, 0), raised, leave_out=("value_loss",))
+        others = corroboration(run, max(first - 1, 0), raised, leave_out=("value_loss",))
         title = said(
             "{metric} grows from about {before} to {now}", metric=loss.metric, before=number(before), now=number(now)
         )
@@ -281,7 +344,7 @@ class ValueLossDiverges(Detector):
             if x[k - 1] < bar or x[k] < bar or x[k] < x[k - 1]:
                 continue
             first, raised = int(loss.at[k - 1]), int(loss.at[k])
-            others = company(run, int(loss.at[k - 2]), raised, leave_out=("value_loss",))
+            others = corroboration(run, int(loss.at[k - 2]), raised, leave_out=("value_loss",))
             if not others:
                 continue
             back = np.flatnonzero(x[k + 1 :] <= float(past.max()))

@@ -90,7 +90,11 @@ def _text(
         step = step_text(everything[0].first_step)
         sentences.append(said("First to move: {metric}, at step {step}", metric=everything[0].metrics[0], step=step))
     if len(run) < FEW_ROWS and not any(f.confidence is Confidence.CERTAIN for f in members):
-        sentences.append(said("{n} logged rows carry only so much: shapes can be read, error rates cannot", n=len(run)))
+        sentences.append(
+            said("1 logged row carries only so much: a value can be read, its course cannot")
+            if len(run) == 1
+            else said("{n} logged rows carry only so much: shapes can be read, error rates cannot", n=len(run))
+        )
     sentences += [said("Against it: {what}", what=phrase(a)) for f in lead.members for a in f.against]
     return sentences
 

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from holter.detectors.statistics.episodes import Episode, episodes, onset, persist, unexcused, unexcused_since
+from holter.detectors.statistics.episodes import (
+    Episode,
+    _jumps,
+    _ramps,
+    episodes,
+    onset,
+    persist,
+    unexcused,
+    unexcused_since,
+)
 
 
 def flags(text):
@@ -56,6 +65,25 @@ def test_nothing_after_the_alarm_is_used():
     x = np.random.default_rng(4).normal(0, 0.1, 100)
     x[60:] += 1
     assert onset(x, 66) == onset(x[:67], 66)
+
+
+def left_over(y, *columns):
+    design = np.stack(columns, axis=1)
+    return float(((y - design @ np.linalg.lstsq(design, y, rcond=None)[0]) ** 2).sum())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_break_is_weighed_as_least_squares_weigh_it(seed):
+    y = np.cumsum(np.random.default_rng(seed).normal(size=6 + 11 * seed))
+    i = np.arange(len(y), dtype=float)
+    positions = np.arange(2, len(y))
+    whole, ramps = _ramps(y, positions)
+    jumps = _jumps(y, positions)
+    assert whole == pytest.approx(left_over(y, np.ones_like(i), i))
+    for p, ramp, jump in zip(positions, ramps, jumps, strict=True):
+        after = (i >= p).astype(float)
+        assert ramp == pytest.approx(left_over(y, np.ones_like(i), i, np.maximum(i - p + 1, 0)), abs=1e-9)
+        assert jump == pytest.approx(left_over(y, 1 - after, i * (1 - after), after), abs=1e-9)
 
 
 def test_a_few_points_say_nothing_about_when_it_began():

@@ -1,6 +1,7 @@
 """A reward that rises, one that stands, and what is known of them when a row is logged."""
 
 import numpy as np
+import pytest
 
 from holter.detectors.statistics.progress import Progress, near_best, rises
 from holter.runs.build import run_of
@@ -59,3 +60,21 @@ def test_of_values_that_never_differed_any_change_is_beyond_the_noise():
 def test_without_a_spread_a_change_is_measured_against_the_level():
     run = run_of(range(1, 4), {"reward": [0.5, 0.5, 0.5]})
     assert Progress.of(run).matters(run, 2) == 0.3
+
+
+def test_a_sudden_rise_pays_when_it_is_a_share_of_the_spread_of_single_rewards():
+    values = np.where(AT < 40, 0.2, 0.4)  # a rise of 0.2 where single rewards spread by 0.5
+    run = run_of(list(range(1, 61)), {"reward": values, "reward_std": np.full(60, 0.5)})
+    progress = Progress.of(run)
+    soared = np.flatnonzero(progress.soars(run, AT, 0.3))
+    # 0.16 at row 43, where 4 of the newest 5 are new; 0.15, which is not above 0.3 of 0.5, where 5 of the 20 before are.
+    assert soared.tolist() == list(range(43, 49))
+    assert not progress.soars(run, AT, 0.5).any()
+
+
+def test_without_a_logged_spread_the_noise_of_means_tells_that_of_single_rewards():
+    means = np.random.default_rng(2).normal(0, 0.1, 60)
+    plain = run_of(list(range(1, 61)), {"reward": means})
+    assert np.median(Progress.of(plain).of_single(plain, batch=16.0)[20:]) == pytest.approx(0.4, rel=0.2)
+    counted = run_of(list(range(1, 61)), {"reward": means, "episode": 64.0 * np.arange(1, 61)})
+    assert np.median(Progress.of(counted).of_single(counted, batch=16.0)[20:]) == pytest.approx(0.8, rel=0.2)

@@ -25,6 +25,14 @@ def test_median_of_the_window_that_ends_lag_before(x, length, lag, least):
     np.testing.assert_allclose(trailing_median(x, length, lag, min(least, length)), expected)
 
 
+@pytest.mark.parametrize("length", [*range(1, 48), 80])
+def test_median_of_windows_of_every_length(length):
+    x = np.random.default_rng(length).normal(size=200).round(1)
+    x[[20, 150]] = np.inf, -np.inf
+    expected = naive(x, length, 0, length, np.median)
+    np.testing.assert_array_equal(trailing_median(x, length, least=length), expected)
+
+
 @given(SERIES, st.integers(1, 12), st.integers(0, 5))
 def test_deviation_from_the_median_in_units_of_a_normal(x, length, lag):
     expected = naive(x, length, lag, 1, lambda w: 1.4826 * np.median(np.abs(w - np.median(w))))

@@ -75,7 +75,7 @@ LOG_RATIOS = ("policy_kl", "clip_fraction")
 """Concepts that are computed from the log-ratios of an update, as the mean ratio is: one origin, so none confirms another."""
 
 
-def company(run: Run, since: int, now: int, leave_out: Sequence[str] = ()) -> list[Evidence]:
+def corroboration(run: Run, since: int, now: int, leave_out: Sequence[str] = ()) -> list[Evidence]:
     """Signals whose level at row `now` is far from their level up to row `since`, quoted.
 
     Args:
@@ -88,10 +88,10 @@ def company(run: Run, since: int, now: int, leave_out: Sequence[str] = ()) -> li
 
 
 def agreeing(run: Run, since: int, now: int, leave_out: Sequence[str] = ()) -> list[Evidence]:
-    """Signals of other origins that got worse: held-out score, reward, size of the updates, text. Arguments as of `company`."""
+    """Signals of other origins that got worse: held-out score, reward, updates, text. Arguments as of `corroboration`."""
     others = [c for c in (m.concept for m in MOVES) if c not in WORSE]
     judged = (held_out_falls(run, since, now), reward_falls(run, since, now))
-    return [*(e for e in judged if e is not None), *company(run, since, now, leave_out=(*leave_out, *others))]
+    return [*(e for e in judged if e is not None), *corroboration(run, since, now, leave_out=(*leave_out, *others))]
 
 
 def reward_falls(run: Run, since: int, now: int) -> Evidence | None:
@@ -116,8 +116,7 @@ def held_out_falls(run: Run, since: int, now: int) -> Evidence | None:
         noise = float(np.median(np.abs(np.diff(s.values[:split])))) if split >= 4 else 0.0
         if drop > max(3 * noise, 0.1 * abs(float(s.values[best])), 1e-9):
             says = said(
-                "{metric} is {drop} below its best, {best}",
-                metric=s.metric,
+                "is {drop} below its best, {best}",
                 drop=number(drop),
                 best=number(float(s.values[best])),
             )
@@ -140,8 +139,7 @@ def _reward(run: Run, since: int, now: int, *, z: float, share: float) -> Eviden
     if (change > least and beyond > z) if up else (-change > least and beyond < z):
         old = float(moved.before)
         says = said(
-            "{metric} rises from about {before} to {now}" if up else "{metric} falls from about {before} to {now}",
-            metric=x.metric,
+            "rises from about {before} to {now}" if up else "falls from about {before} to {now}",
             before=number(old),
             now=number(old + change),
         )
@@ -163,8 +161,7 @@ def _moved(run: Run, move: Move, since: int, now: int) -> Iterator[Evidence]:
     if not _far(series, move, before, old, new):
         return
     says = said(
-        "{metric} rose from about {before} to {now}" if new > old else "{metric} fell from about {before} to {now}",
-        metric=series.metric,
+        "rose from about {before} to {now}" if new > old else "fell from about {before} to {now}",
         before=number(old),
         now=number(new),
     )

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from holter.detectors.statistics.company import (
+from holter.detectors.statistics.corroboration import (
     LOG_RATIOS,
     agreeing,
-    company,
+    corroboration,
     held_out_falls,
     reward_falls,
     reward_rises,
@@ -57,11 +57,11 @@ def test_updates_and_text_agree_and_one_origin_does_not_confirm_itself():
 
 def test_signals_that_may_move_for_the_better_do_not_agree_that_something_got_worse():
     made = run(completions__mean_length=[100.0] * 6 + [300.0] * 4, kl=[0.1] * 10)
-    assert [e.metric for e in company(made, 5, 9)] == ["completions/mean_length"]
+    assert [e.metric for e in corroboration(made, 5, 9)] == ["completions/mean_length"]
     assert not agreeing(made, 5, 9)
 
 
-@pytest.mark.parametrize("look", [company, agreeing])
+@pytest.mark.parametrize("look", [corroboration, agreeing])
 def test_later_values_change_nothing(look):
     rng = np.random.default_rng(3)
     columns = {
