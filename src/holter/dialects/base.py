@@ -115,9 +115,9 @@ class Signature:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Dialect:
-    """The vocabulary of one framework.
+    """The vocabulary of one framework. There is one of each, so none is compared table by table.
 
     Attributes:
         name: Kebab-case name, ``trl-grpo``.

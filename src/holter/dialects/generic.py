@@ -50,6 +50,11 @@ REWARD = (
     _close("frac_(rewards?_)?zero_(std|variance)|zero_(std|variance)_(groups?_)?" + SHARE, "frac_reward_zero_std"),
     _close("(frac_)?homogeneous(_groups?)?(_" + SHARE + ")?(_measured)?", "frac_reward_zero_std"),
     _close("(dead|degenerate)_groups?_" + SHARE + "|零(方差|标准差)组?(比例|占比)", "frac_reward_zero_std"),
+    _close(
+        f"({SHARE}|percent)_(of_)?((zero|no)_(std|var|variance|spread)_groups?|groups?_(with_|of_)?(zero|no)_(rewards?_)?"
+        "(std|var|variance|spread))|zero_(std|var|variance|spread)_(groups?_)?" + SHARE,
+        "frac_reward_zero_std",
+    ),
 )
 
 KL = (
@@ -70,6 +75,7 @@ KL = (
     ),
     _proxy("kl_loss|loss_kl|kl_?损失", "loss/kl_avg"),
     _proxy("log_ratio_abs_mean", "sampling/sampling_logp_difference/mean"),
+    _proxy("(mismatch|sampler|sampling|train_(infer(ence)?|rollout)|rollout_train)_kl|kl_mismatch", "sampling/kl"),
 )
 
 UPDATE = (
@@ -136,6 +142,7 @@ HELD_OUT = (
         "eval/{name}",
     ),
     _close("(自动化)?对齐_?(分数|得分)", "eval/alignment"),
+    _close("(?P<name>.+)_(test|val|valid|validation|eval|dev|held_?out)_(acc(uracy)?|scores?|rewards?)", "eval/{name}"),
 )
 
 COST = (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from holter.dialects.base import Dialect, Fit, Name
-from holter.dialects.lineage import GENERIC, dialect, lineage
+from holter.dialects.lineage import GENERIC, all_dialects, dialect, lineage
 from holter.dialects.names import loosened, plain, snake, spoken_snake
 from holter.signals import catalog
 
@@ -30,6 +30,10 @@ ALWAYS_IGNORED = re.compile(
     r"|_runtime|time|wall[_ ]time|recorded_at|_wandb(?:/.*)?|.*__(?:MIN|MAX)",
     re.IGNORECASE,
 )
+MOST_REMEMBERED = 1 << 15
+"""Names whose meaning is remembered, so that of a log that is looked at again and again none is looked up twice."""
+DISTINCTIVE = 4
+"""Words of a framework's name from which on it is taken for that framework's wherever it stands."""
 _NOT_A_SCORE = re.compile(
     r"(?:.*_)?(?:runtime|time|times|seconds?|secs?|per_s|samples|steps?|iterations?|epoch|episodes?|tokens|memory|batch_size"
     r"|num|count|size|n)|(?:num|n|time|timing|count|total)_.*"
@@ -132,6 +136,7 @@ def _stripped(text: str, prefixes: tuple[str, ...]) -> list[str]:
     return out
 
 
+@lru_cache(maxsize=MOST_REMEMBERED)
 def tabled(spoken: Dialect, raw: str) -> Meaning | None:
     """What the lineage's tables say of a name: as it stands, then without what exports add, then with free separators."""
     for name in dict.fromkeys((raw, plain(raw))):
@@ -170,11 +175,13 @@ def _as_flattened(spoken: Dialect, raw: str) -> Meaning | None:
     return None
 
 
+@lru_cache(maxsize=MOST_REMEMBERED)
 def meaning(spoken: Dialect, raw: str) -> Meaning | None:
     """What `raw` means in a dialect, or None when the dialect does not know it.
 
-    The generic dialect also speaks Holter's own keys, where they hold a ``/`` and so cannot be there by accident. What a
-    tracker counts and times on its own (``_step``, ``_runtime``) is no metric of any framework.
+    The generic dialect also speaks Holter's own keys, where they hold a ``/`` and so cannot be there by accident, and long
+    names that frameworks use and no one else. What a tracker counts and times on its own (``_step``, ``_runtime``) is no
+    metric of any framework.
     """
     if raw.startswith("_") and ALWAYS_IGNORED.fullmatch(raw):
         return None
@@ -185,7 +192,37 @@ def meaning(spoken: Dialect, raw: str) -> Meaning | None:
     found = tabled(spoken, raw)
     if found is not None:
         return found
-    return None if is_ignored(spoken, raw) else _evaluation(spoken, plain(raw))
+    if is_ignored(spoken, raw):
+        return None
+    return _evaluation(spoken, plain(raw)) or (_borrowed().get(plain(raw)) if spoken.snake else None)
+
+
+@cache
+def _borrowed() -> dict[str, Meaning]:
+    """Frameworks' names that tell their own meaning in a log that gives no framework away, as a few pasted columns do.
+
+    These are long names that no two frameworks use differently. Their fit is close at best, because the version is unknown.
+    """
+    found: dict[str, Meaning] = {}
+    disputed: set[str] = set()
+    for table in all_dialects().values():
+        if table.snake:
+            continue
+        for name in table.names:
+            if name.pattern or len(snake(name.raw).split("_")) < DISTINCTIVE:
+                continue
+            taken = Meaning(
+                replace(name, fit=max(name.fit, Fit.CLOSE, key=list(Fit).index)), name.key, evaluation=False
+            )
+            for raw in {name.raw, *(p + name.raw for p in (*table.prefixes, *TRAINING))}:
+                before = found.setdefault(raw, taken)
+                if _says(before.name) != _says(name):
+                    disputed.add(raw)
+    return {raw: taken for raw, taken in found.items() if raw not in disputed and not taken.key.startswith("eval/")}
+
+
+def _says(name: Name) -> tuple[object, ...]:
+    return name.key, name.scale, name.power, name.offset, name.estimator, name.reduction, name.unit
 
 
 def _evaluation(spoken: Dialect, raw: str) -> Meaning | None:

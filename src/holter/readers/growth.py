@@ -7,14 +7,17 @@ how it ends here (a torn line is no row yet), so it is told by a copy that is en
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
 
 from holter.readers.base import RawColumn, RawLog, Reader
 from holter.readers.encoding import TOLD_BY
 from holter.readers.lines import LineFeed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from holter.readers.base import Source
@@ -70,6 +73,82 @@ class GrowingReader(Reader, Protocol):
             source: Names the file, or its `parts`, none of them packed. Their bytes come by `Growing.feed`.
         """
         ...
+
+
+@runtime_checkable
+class Store(Protocol):
+    """A log in a place that keeps order itself and is asked for what is new: rows of a database, points in many files."""
+
+    def pull(self) -> bool:
+        """Take in what was written since the last call. False where it did not only grow, and all must be read again.
+
+        Raises:
+            UnreadableLogError: When it cannot be read now; what was taken in before still holds.
+        """
+        ...
+
+    def fresh(self) -> list[RawLog]:
+        """The rows that came since the last call, run by run, as `Growing.fresh` gives those of one."""
+        ...
+
+    def logs(self) -> list[RawLog]:
+        """What reading all that was taken in from the start gives.
+
+        Raises:
+            UnreadableLogError: When there is no log in it, as `Reader.read` says it.
+        """
+        ...
+
+
+@runtime_checkable
+class StoreReader(Reader, Protocol):
+    """A reader of a format that lies in a `Store`."""
+
+    def store(self, source: Source) -> Store:
+        """The store that `source` names, a file that is not packed. Nothing is taken in yet."""
+        ...
+
+
+def stamp(path: Path) -> tuple[int, int, int] | None:
+    """The same as long as a file is not changed; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def later_rows(log: RawLog, first: int) -> RawLog:
+    """The rows of a log from `first` on, counted from there."""
+    columns = {}
+    for key, column in log.columns.items():
+        begin = int(np.searchsorted(column.at, first))
+        if begin < len(column.at):
+            null = None if column.null is None else column.null[begin:]
+            columns[key] = RawColumn(column.at[begin:] - first, column.values[begin:], null)
+    lines = None if log.lines is None else log.lines[first:]
+    return replace(log, rows=log.rows - first, columns=columns, lines=lines, resumes=None)
+
+
+class GivenRows:
+    """How many rows of each log were given out, where a log is only ever known as a whole."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, int] = {}
+
+    def new(self, logs: Sequence[RawLog]) -> Iterator[RawLog]:
+        """The rows of logs that were not given out; all of them where a log has become shorter."""
+        for log in logs:
+            # A file that has come to hold several runs names them by other names than the one before.
+            name = log.name if len(logs) > 1 else ""
+            before = self._rows.get(name, 0)
+            self._rows[name] = log.rows
+            if log.rows != before:
+                yield later_rows(log, before if log.rows > before else 0)
+
+    def add(self, rows: int) -> None:
+        """Rows of a single log were given out in another way."""
+        self._rows[""] = self._rows.get("", 0) + rows
 
 
 class LineRows(Protocol):

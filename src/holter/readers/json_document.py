@@ -10,8 +10,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holter.errors import UnreadableLogError
-from holter.language import reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import said
 from holter.readers.encoding import as_utf8, encoding_of, is_text
 from holter.readers.exports import tag_of
 from holter.readers.foreign import is_notebook

@@ -6,7 +6,7 @@ import json
 
 import orjson
 
-from holter.language import said
+from holter.language import phrase, said
 from holter.readers.lines import text
 from holter.readers.python_repr import by_json, parse
 
@@ -45,7 +45,7 @@ def loads(line: bytes) -> object:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        why = error.msg.split(":")[0]
+        why = phrase(error.msg.partition(": line ")[0])
     try:
         return json.loads(text(line), strict=False, object_pairs_hook=_readable)
     except RecursionError:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holter.errors import UnreadableLogError
-from holter.language import phrase, reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import phrase, said
 from holter.readers.encoding import is_text
 from holter.readers.foreign import is_notebook
 from holter.readers.growth import GrowingLines

@@ -34,14 +34,20 @@ class LineFeed:
         ended: Whether the newest line that was given out had its line end. A growing file's last line may not.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, plain: bool = False) -> None:
+        """Begin.
+
+        Args:
+            name: What messages call the text.
+            plain: Whether its writer is known to write UTF-8 and line feeds, so that nothing is told from its first piece.
+        """
         self.name = name
         self.skipped: list[Skipped] = []
         self.notes: list[str] = []
         self.ended = True
         self._replaced = 0
-        self._decoder: Decoder | None = None
-        self._end = b""
+        self._decoder: Decoder | None = Decoder(UTF8) if plain else None
+        self._end = b"\n" if plain else b""
         self._number, self._rest, self._lost = 1, b"", False
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:

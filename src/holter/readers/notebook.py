@@ -6,8 +6,8 @@ import io
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from holter.errors import UnreadableLogError
-from holter.language import phrase, reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import phrase, said
 from holter.readers.base import Skipped, Source
 from holter.readers.cells import is_header, own_names
 from holter.readers.console.reader import CONSOLE

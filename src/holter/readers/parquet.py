@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from holter.errors import UnreadableLogError
-from holter.language import listed, reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import listed, said
 from holter.readers.base import RawColumn, RawLog
 from holter.readers.plausibility import NotALogError, objection
 from holter.readers.table import MOST_COLUMNS

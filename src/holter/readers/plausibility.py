@@ -34,12 +34,15 @@ _SIGNS = re.compile(r"[^0-9a-z\u00c0-\uffff]+")
 _AXIS = re.compile(
     r"(?:(?:global|train(?:er|ing)?|current|total|env(?:ironment)?|optim(?:izer)?|gradient|update|time|progress|rollout"
     r"|policy|actor|learner|outer|inner|num|n|system|ppo|grpo|rl|log)_)*"
-    r"(?:steps?|iters?|iterations?|updates?|episodes?|eps|epochs?|batch(?:es)?|timesteps?|rollouts?|frames?"
+    r"(?:steps?|iters?|iterations?|updates?|episodes?|eps|epochs?|(?:mini_?|micro_?)?batch(?:es)?|timesteps?|rollouts?|frames?"
     r"|global_step_max_steps|samples_seen|tokens_seen|num_tokens)|步骤|步数|步|迭代|迭代次数|训练步数|轮次|回合|轮数",
 )
 _TRAINING = re.compile(
     r"(?:^|.*_)(?:loss(?:es)?|kl|ppo_?kl|approx_?kl|policykl|kl_div|kl_divergence|entropy|grad(?:ient)?_?norm|lr|learning_rate|clip_?frac\w*"
-    r"|clip_?ratio\w*|advantages?|ppo|grpo|rlhf|policy|critic|actor|returns?)(?:_.*|$)|.*(?:损失|散度|学习率|策略|熵).*",
+    r"|clip_?ratio\w*|advantages?|ppo|grpo|rlhf|policy|critic|actor|returns?|explained_var(?:iance)?|mult_prob_error"
+    r"|importance_(?:sampling_)?(?:ratios?|weights?)|(?:log_?p(?:rob)?s?|probs?)_(?:abs_)?diff(?:erence)?"
+    r"|zero_(?:std|variance)|completions_(?:mean|min|max|clipped|aborted)\w*|num_eos_tokens)(?:_.*|$)"
+    r"|(?:val_)?ratios?(?:_(?:mean|avg|max|min|std|var))?|(?:mean|avg|max|min)_ratio|.*(?:损失|散度|学习率|策略|熵).*",
 )
 _BARE = frozenset({"ppo", "grpo", "rlhf", "policy", "critic", "actor"})
 """Algorithms and models, which are part of a metric's name and none by themselves."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.errors import UnreadableLogError
-from holter.language import listed, phrase, reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import listed, phrase, said
 from holter.readers.base import RawColumn, RawLog, Skipped
 from holter.readers.evaluation_rows import marked_evaluation
 from holter.readers.lines import MOST_SKIPPED

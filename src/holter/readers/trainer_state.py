@@ -9,8 +9,8 @@ import re
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from holter.errors import UnreadableLogError
-from holter.language import reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import said
 from holter.readers.encoding import is_text
 from holter.readers.json_blocks import Document, blocks
 from holter.readers.json_document import TORN

@@ -11,8 +11,8 @@ import io
 import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from holter.errors import UnreadableLogError
-from holter.language import reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Callable

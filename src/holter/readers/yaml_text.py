@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from holter.readers.numbers import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
 MOST = 1 << 20
 """Bytes of a configuration that are looked at."""
@@ -48,6 +48,19 @@ def settings(text: str) -> dict[str, Value]:
         if value is None and len(open_at) < _DEEPEST:
             open_at.append((indent, inside, key))
     return out
+
+
+def unwrapped(entries: Mapping[str, Value], internal: Collection[str] = ()) -> dict[str, Value] | None:
+    """The values of entries that a tracker keeps together with a description of each; None where they are kept otherwise.
+
+    Args:
+        entries: What `settings` gives.
+        internal: Names of the tracker's own entries, which are left out.
+    """
+    found = {key: entry for key, entry in entries.items() if key not in internal}
+    if not all(isinstance(entry, dict) and "value" in entry for entry in found.values()):
+        return None
+    return {key: entry["value"] for key, entry in found.items() if isinstance(entry, dict)}
 
 
 def _lines(text: str) -> Iterator[tuple[int, str | None, str | None]]:

@@ -15,13 +15,15 @@ from holter.runs.derive import derived
 from holter.runs.kl_unit import with_kl_unit
 from holter.runs.nulls import without_holes
 from holter.runs.one_step import is_sample_by_sample, means, newest
+from holter.runs.renaming import changes, joined
 from holter.runs.run import Run, Series, Split, Unknown, signal_of
 from holter.runs.segments import segments
 from holter.runs.step_axis import step_axis
+from holter.runs.unlogged import remarks
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -156,11 +158,13 @@ class _Part:
             if before is not None:
                 spare[before.metric] = before
             by_key[made.key], place[made.key] = made, mine
+        notes = (*notes, *self._renamed(by_key, spare, len(unique)))
         if pooled:
             notes = (
                 *notes,
                 said("Several rows a step hold {metrics}; the mean of a step's rows is taken.", metrics=listed(pooled)),
             )
+        notes = (*notes, *remarks(by_key.values(), len(unique)))
         series, kl_note = with_kl_unit(_axes_last(by_key), self.spoken)
         series |= derived(series)
         held = {s.concept for s in series.values() if s.split is Split.TRAIN}
@@ -180,6 +184,20 @@ class _Part:
             skipped=self.log.skipped,
             notes=(*notes, kl_note) if kl_note else notes,
         )
+
+    @staticmethod
+    def _renamed(by_key: dict[str, Series], spare: dict[str, Series], rows: int) -> Iterator[str]:
+        """Join what is one metric by two names, and say so."""
+        for key in {s.key: None for s in spare.values()}:
+            best = by_key[key]
+            by_key[key] = whole = joined(best, [s for s in spare.values() if s.key == key], rows)
+            if whole.metric != best.metric:
+                spare[best.metric] = best
+                del spare[whole.metric]
+            for before, after in changes(whole):
+                yield said(
+                    "{after} goes on where {before} ends; they are read as one metric", before=before, after=after
+                )
 
     def _placed(
         self, column: RawColumn, row_of: NDArray[np.intp]

@@ -13,8 +13,8 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from holter.errors import UnreadableLogError
-from holter.language import listed, reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import listed, said
 from holter.readers.base import GatheringReader, Reader, Skipped, Source
 from holter.readers.console.reader import CONSOLE
 from holter.readers.encoding import is_text

@@ -1,8 +1,9 @@
 """Logs that grow while they are read: new rows as they are written, without reading a long log again from its start.
 
 Formats that are only appended to (JSON lines, console text, CSV, event files, W&B files, run folders) are read on from where they
-were left, by readers that can (`holter.readers.growth`). What is rewritten as a whole (trainer_state.json, databases, packed
-files) is read again, and only when it changed; what was given out before is not given out again.
+were left, and databases and folders of points are asked for what is new, by readers that can (`holter.readers.growth`). What is
+rewritten as a whole (trainer_state.json, packed files) is read again, and only when it changed; what was given out before is not
+given out again.
 
 A line or record that is not whole yet is waited for. Files may be cut and begin anew, be replaced, be moved away, as log rotation
 does, and go on under their old name, not be there yet, or for a moment not; and a writer may start again, in the same file or, as
@@ -11,18 +12,17 @@ event files and run folders do, in another one of the same folder.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from holter.errors import UnreadableLogError
-from holter.language import reason, said
-from holter.readers.base import RawColumn, Source
-from holter.readers.growth import GrowingReader
+from holter.errors import UnreadableLogError, reason
+from holter.language import said
+from holter.readers.base import Source
+from holter.readers.growth import GivenRows, GrowingReader, StoreReader, stamp
 from holter.readers.registry import read
 from holter.readers.unpacking import GZIP, ZSTD
 from holter.runs.load import Loaded, choices, load
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from holter.readers.base import RawLog, Reader
-    from holter.readers.growth import Growing
+    from holter.readers.growth import Growing, Store
 
 CHUNK = 1 << 20
 """Bytes read at a time."""
@@ -41,8 +41,6 @@ SEARCH = 0.5
 """Seconds between two searches of the folders for new files."""
 _COMPARED = 64
 """Bytes before the place where reading goes on that must be as they were."""
-_SIDECARS = ("-wal", "-journal")
-"""What SQLite writes to before it writes to the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +155,11 @@ class Followed:
         self.source = source
         self.readable = False
         self._growing: Growing | None = None
+        self._store: Store | None = None
         self._tails: list[Tail] = []
         self._stamp: tuple[object, ...] | None = None
         self._kept: list[RawLog] | UnreadableLogError = []
-        self._given: dict[str, int] = {}
+        self._given = GivenRows()
         self._event = ""
 
     def regard(self, source: Source) -> None:
@@ -180,21 +179,29 @@ class Followed:
 
         Where nothing can be read yet nothing comes; `logs` says why.
         """
-        self._pull()
-        if self._growing is None or sum(tail.size for tail in self._tails) < SURE:
+        try:
+            self._pull()
             before = self._growing
-            try:
-                logs = self.logs()
-            except UnreadableLogError:
-                return Growth(event=self._taken())
-            if self._growing is None or self._growing is not before:
-                fresh = None if self._growing is None else self._growing.fresh()
-                new = logs if self._growing is None else [] if fresh is None else [fresh]
-                return Growth(tuple(self._new(new)), self._taken())
+            logs = [] if self._settled else self.logs()
+        except UnreadableLogError:
+            return Growth(event=self._taken())
+        if self._store is not None:
+            return Growth(tuple(self._store.fresh()), self._taken())
+        if self._growing is None:
+            return Growth(tuple(self._given.new(logs)), self._taken())
         fresh = self._growing.fresh()
-        if fresh is not None:
-            self._given[""] = self._given.get("", 0) + fresh.rows
-        return Growth((fresh,) if fresh is not None else (), self._taken())
+        new = [] if fresh is None else [fresh]
+        if self._growing is not before:
+            return Growth(tuple(self._given.new(new)), self._taken())
+        self._given.add(len(Growth(tuple(new))))
+        return Growth(tuple(new), self._taken())
+
+    @property
+    def _settled(self) -> bool:
+        """Whether it need not be told anew from all that is there which reader takes it, and whether it is a log."""
+        if self._store is not None:
+            return self.readable
+        return self._growing is not None and sum(tail.size for tail in self._tails) >= SURE
 
     def logs(self) -> list[RawLog]:
         """The logs so far, as reading the source from its start gives them.
@@ -204,6 +211,10 @@ class Followed:
         """
         self.readable = False
         self._pull()
+        if self._store is not None:
+            logs = self._store.logs()
+            self.readable = True
+            return logs
         if self._growing is not None:
             try:
                 logs = self._growing.logs()
@@ -213,9 +224,9 @@ class Followed:
                 if sum(tail.size for tail in self._tails) >= SURE:
                     raise
                 self._forget()
-        stamp = self._changed()
-        if stamp != self._stamp:
-            self._stamp = stamp
+        changed = self._changed()
+        if changed != self._stamp:
+            self._stamp = changed
             try:
                 self._kept = read(self.source, self._read)
             except UnreadableLogError as error:
@@ -233,18 +244,15 @@ class Followed:
         event, self._event = self._event, ""
         return event
 
-    def _new(self, logs: Iterable[RawLog]) -> Iterator[RawLog]:
-        """The rows of logs that were not given out; all of them where a log has become shorter."""
-        found = list(logs)
-        for log in found:
-            name = log.name if len(found) > 1 else ""
-            before = self._given.get(name, 0)
-            self._given[name] = log.rows
-            if log.rows != before:
-                yield _from(log, before if log.rows > before else 0)
-
     def _read(self, reader: Reader, source: Source) -> list[RawLog]:
         """Read with a reader, and keep what it is to go on from where it can."""
+        self._store = None
+        if isinstance(reader, StoreReader) and not _packed(source):
+            store = reader.store(source)
+            store.pull()
+            # Kept also where there is no log in it yet: what comes may not come to the file that names it.
+            self._store, self._stamp = store, None
+            return store.logs()
         growing = reader.grow(source) if isinstance(reader, GrowingReader) and not _packed(source) else None
         if growing is None:
             return list(reader.read(source))
@@ -261,7 +269,15 @@ class Followed:
         return logs
 
     def _pull(self) -> None:
-        """Feed what came to the log that is being read on."""
+        """Take in what came to the log that is being read on."""
+        if self._store is not None:
+            # Between two files of a rotation there is none.
+            with contextlib.suppress(OSError):
+                if not self._store.pull():
+                    self._event = "replaced"
+                    self._forget()
+                    self._given = GivenRows()
+            return
         growing = self._growing
         if growing is None:
             return
@@ -275,26 +291,17 @@ class Followed:
             elif event:
                 self._event = event
                 self._forget()
-                self._given = {}
+                self._given = GivenRows()
                 return
             for data in tail.chunks():
                 growing.feed(tail.path, data)
 
     def _forget(self) -> None:
-        self._growing, self._tails, self._stamp = None, [], None
+        self._growing, self._store, self._tails, self._stamp = None, None, [], None
 
     def _changed(self) -> tuple[object, ...]:
         """The same as long as none of the files changed."""
-        out: list[object] = []
-        for file in self.source.files:
-            for path in (file, *(file.with_name(file.name + end) for end in _SIDECARS)):
-                try:
-                    status = path.stat()
-                except OSError:
-                    out.append(None)
-                else:
-                    out.append((status.st_ino, status.st_size, status.st_mtime_ns))
-        return tuple(out)
+        return tuple(stamp(file) for file in self.source.files)
 
 
 def _packed(source: Source) -> bool:
@@ -308,18 +315,6 @@ def _packed(source: Source) -> bool:
         if head.startswith(GZIP) or head == ZSTD:
             return True
     return False
-
-
-def _from(log: RawLog, first: int) -> RawLog:
-    """The rows of a log from `first` on, counted from there."""
-    columns = {}
-    for key, column in log.columns.items():
-        begin = int(np.searchsorted(column.at, first))
-        if begin < len(column.at):
-            null = None if column.null is None else column.null[begin:]
-            columns[key] = RawColumn(column.at[begin:] - first, column.values[begin:], null)
-    lines = None if log.lines is None else log.lines[first:]
-    return replace(log, rows=log.rows - first, columns=columns, lines=lines, resumes=None)
 
 
 class Follow:

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holter.errors import UnreadableLogError
-from holter.language import listed, phrase, reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import listed, phrase, said
 from holter.readers.base import Skipped, Source
 from holter.readers.plausibility import NotALogError
 from holter.readers.registry import read as read_logs
-from holter.runs.beside import beside
 from holter.runs.canonical import canonical
+from holter.runs.config_file import config_beside
 from holter.runs.folder import logs_in
 from holter.runs.remote import fetched, is_url
 from holter.runs.selection import only
@@ -86,7 +86,7 @@ def logs_of(source: Source, read: Read = read_logs) -> list[RawLog]:
         raise UnreadableLogError.of(source.name, said("it cannot be read ({error}).", error=reason(error))) from error
     if source.path is None or any(log.config for log in logs):
         return logs
-    config, file = beside(source.path)
+    config, file = config_beside(source.path)
     note = said("hyper-parameters are those of {file}", file=file)
     return [replace(log, config=config, notes=(*log.notes, note)) for log in logs] if config else logs
 
@@ -208,7 +208,8 @@ def choices(path: str, refused: list[Skipped]) -> Iterator[Choices]:
 def _not_there(path: Path) -> str:
     """That a path does not exist, and what in its folder is called nearly so."""
     try:
-        names = [entry.name for entry in itertools.islice(os.scandir(path.parent), MOST_NAMES)]
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in itertools.islice(entries, MOST_NAMES)]
     except OSError:
         return said("there is no such file or folder, nor is there a folder {folder}", folder=path.parent)
     near = difflib.get_close_matches(path.name, names, n=2, cutoff=0.8)

@@ -31,12 +31,34 @@ _STORE = "meta.yaml"
 """The file of an MLflow run, whose metrics lie below it in files that have no suffix."""
 _STORE_FOLDERS = ("metrics", "params", "tags")
 _MAGIC = re.compile(r"[*?\[]")
+_CHANGES = ("size", "mtime", "LastModified", "last_modified", "updated", "ETag", "etag")
+"""What file systems of fsspec tell of a file that changes with it."""
 _UNSAFE = frozenset({"", ".", ".."})
 
 
 def is_url(path: str) -> bool:
     """Whether a path names a place on another machine, or in another store, instead of a file here."""
     return _URL.match(path) is not None
+
+
+def state_of(url: str) -> object:
+    """The same as long as what is behind a URL does not change; None where that cannot be told without fetching it."""
+    try:
+        import fsspec
+
+        files, place = fsspec.core.url_to_fs(url)
+        files.invalidate_cache()
+        found = files.glob(place) if _MAGIC.search(place) else [place]
+        entries = [
+            entry
+            for each in found
+            for entry in (files.find(each, detail=True).values() if files.isdir(each) else [files.info(each)])
+        ]
+    except Exception:
+        # Whoever fetches it says what is wrong.
+        return None
+    told = sorted((str(e.get("name")), *(str(e[k]) for k in _CHANGES if e.get(k) is not None)) for e in entries)
+    return None if any(len(each) == 1 for each in told) else told
 
 
 class Fetched:

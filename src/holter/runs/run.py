@@ -66,7 +66,8 @@ class Series:
         steps: Steps of those rows. Shape ``(n,)``.
         values: Values in `unit`. Shape ``(n,)``.
         derived: Whether it was computed from other series instead of read from the log.
-        inputs: Raw names that a derived series was computed from.
+        inputs: Raw names that a derived series was computed from; or, of a metric that was renamed on the way, its names in
+            turn. Empty where `metric` is its only name.
     """
 
     key: str

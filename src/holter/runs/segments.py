@@ -64,7 +64,8 @@ def shares_steps(steps: NDArray[np.float64], columns: Sequence[NDArray[np.int64]
         most: Share of repeated steps that is still believed.
     """
     rows = fullest(columns)
-    return len(rows) > 2 and float(np.mean(np.diff(steps[rows]) == 0)) > most
+    # Of two rows under one step the newer may correct the older; under a counter that must not repeat they are two.
+    return len(rows) > (2 if most else 1) and float(np.mean(np.diff(steps[rows]) == 0)) > most
 
 
 def out_of_order(steps: NDArray[np.float64], columns: Sequence[NDArray[np.int64]]) -> bool:

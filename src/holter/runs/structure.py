@@ -71,6 +71,18 @@ def training_rows(run: Run) -> NDArray[np.int64]:
     return np.flatnonzero(held)
 
 
+def begins_at_first_step(run: Run) -> bool:
+    """Whether the first row is known to be that of step 0 or 1.
+
+    It is not where the rows are merely counted, nor where fractions of an epoch number them: 0.85 is no step below 1.
+    """
+    if run.steps[0] > 1 or run.step_axis.startswith("row number"):
+        return False
+    epoch = run.series.get("epoch")
+    by_epoch = epoch is not None and np.array_equal(epoch.values, run.steps)
+    return not (by_epoch and bool((np.mod(run.steps, 1.0) != 0).any()))
+
+
 def resolution(values: NDArray[np.float64]) -> float:
     """Distance between neighbouring numbers as the log prints them; 0.0 at full precision.
 

@@ -1,6 +1,8 @@
-"""What SwanLab's client wrote is what is read, in both forms of its files."""
+"""What SwanLab's client wrote is what is read, in every form of its files."""
 
 import math
+import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,9 @@ from holter.runs.load import load
 
 HERE = Path(__file__).parent
 FILES = [HERE / "protocol-buffers" / "run-tiny.swanlab", HERE / "json-records" / "backup.swanlab"]
-EACH = pytest.mark.parametrize("path", FILES, ids=lambda p: p.parent.name)
+STORE = HERE / "local-store" / "runs.swanlab"
+EACH = pytest.mark.parametrize("path", [*FILES, STORE], ids=lambda p: p.parent.name)
+EACH_FILE = pytest.mark.parametrize("path", FILES, ids=lambda p: p.parent.name)
 
 
 @EACH
@@ -41,7 +45,7 @@ def test_a_run_knows_its_framework_its_step_and_the_hyperparameters_beside_it(pa
     assert run.config == {"learning_rate": 1e-06, "beta": 0.04, "loss_type": "dapo", "peft": {"r": 16}}
 
 
-@EACH
+@EACH_FILE
 def test_a_file_that_is_cut_anywhere_gives_the_numbers_before_the_cut(path):
     data = path.read_bytes()
     (whole,) = read(Source("run.swanlab", data=data))
@@ -59,7 +63,7 @@ def test_a_file_that_is_cut_anywhere_gives_the_numbers_before_the_cut(path):
     assert seen >= {1, 6}
 
 
-@EACH
+@EACH_FILE
 def test_a_flipped_byte_costs_no_more_than_its_record_and_is_told(path):
     data = bytearray(path.read_bytes())
     at = data.index(b"train/loss", len(data) // 2)
@@ -67,6 +71,42 @@ def test_a_flipped_byte_costs_no_more_than_its_record_and_is_told(path):
     (log,) = read(Source("run.swanlab", data=bytes(data)))
     assert any("damaged at byte" in skipped.why for skipped in log.skipped)
     assert len(log.columns["train/reward"].values) == 6
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Path(shutil.copytree(STORE.parent, tmp_path / "swanlog"))
+
+
+def test_a_run_that_has_a_file_of_its_own_is_read_from_that(store):
+    (home,) = store.glob("run-*")
+    own = shutil.copy(FILES[0], home / "run-tiny.swanlab")
+    (run,) = load([store]).runs
+    assert run.path == str(own)
+    with pytest.raises(UnreadableLogError, match=r"'grpo-tiny' has a file of its own, .*run-tiny\.swanlab\. Give that"):
+        load([store / "runs.swanlab"])
+
+
+def test_a_point_that_cannot_be_read_is_told_and_a_torn_one_waited_for(store):
+    (home,) = store.glob("run-*")
+    points = home / "logs" / "0" / "1000.log"
+    points.write_text(
+        '{"index": 1, "data": 0.5}\nhello\n{"index": 2, "data": "x"}\n{"index": 3, "data": 0.25}\n{"index": 4, "da'
+    )
+    (log,) = read(Source.of(store / "runs.swanlab"))
+    assert log.columns["train/loss"].values.tolist() == [0.5, 0.25]
+    assert [skipped.line for skipped in log.skipped] == [2, 3]
+
+
+@pytest.mark.parametrize("name", ["../outside", "..", "/tmp", ""])
+def test_a_folder_outside_of_the_runs_own_is_not_read(store, name):
+    (store / "outside").mkdir()
+    (store / "outside" / "1000.log").write_text('{"index": 1, "data": 7.0}\n')
+    with sqlite3.connect(store / "runs.swanlab") as connection:
+        connection.execute("UPDATE tag SET folder = ? WHERE name = 'train/loss'", (name,))
+    connection.close()
+    (log,) = read(Source.of(store / "runs.swanlab"))
+    assert "train/loss" not in log.columns
 
 
 def test_a_step_that_no_counter_reaches_costs_its_record():

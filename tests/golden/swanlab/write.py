@@ -1,7 +1,7 @@
 """Writes the run files of this folder with SwanLab's own client. Run it as ``python tests/golden/swanlab/write.py NAME``.
 
-NAME is a folder here, one for each form of the file: ``protocol-buffers`` (0.10) or ``json-records`` (0.6), with that version
-of SwanLab installed.
+NAME is a folder here, one for each form: ``protocol-buffers`` (0.10), ``json-records`` (0.6) or ``local-store`` (0.4, with
+peewee before 3.17), with that version of SwanLab installed.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ import swanlab
 HERE = Path(__file__).parent
 
 
-def log(folder: str) -> None:
+STORE = "local-store"
+
+
+def log(folder: str, mode: str) -> None:
     swanlab.init(
         project="rlhf",
         experiment_name="grpo-tiny",
-        mode="offline",
+        mode=mode,
         logdir=folder,
         config={"learning_rate": 1e-6, "beta": 0.04, "loss_type": "dapo", "peft": {"r": 16}},
     )
@@ -42,8 +45,12 @@ def log(folder: str) -> None:
 if __name__ == "__main__":
     target = HERE / sys.argv[1]
     folder = tempfile.mkdtemp()
-    log(folder)
+    log(folder, "local" if target.name == STORE else "offline")
     shutil.rmtree(target, ignore_errors=True)
+    if target.name == STORE:
+        aside = shutil.ignore_patterns(".gitignore", "console", "media", "requirements.txt", "swanlab-metadata.json")
+        shutil.copytree(folder, target, ignore=aside)
+        sys.exit()
     (target / "files").mkdir(parents=True)
     for written in Path(folder).rglob("*.swanlab"):
         shutil.copy(written, target / ("backup.swanlab" if written.name == "backup.swanlab" else "run-tiny.swanlab"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holter.dialects.base import Fit
 from holter.dialects.names import bracketed, plain, spoken_snake
 from holter.dialects.registry import dialect, is_ignored, meaning
 
@@ -95,6 +96,32 @@ def test_an_unknown_evaluation_metric_is_a_score_in_every_dialect():
         found = meaning(dialect(name), "eval_helpfulness_judge")
         assert found is not None
         assert found.full_key == "eval/helpfulness_judge"
+
+
+@pytest.mark.parametrize(
+    ("raw", "key"),
+    [
+        ("mismatch_kl", "sampling/kl"),
+        ("share of zero-variance groups", "frac_reward_zero_std"),
+        ("fraction of groups with zero reward std", "frac_reward_zero_std"),
+        ("zero_var_groups_frac", "frac_reward_zero_std"),
+        ("gsm8k_test_accuracy", "eval/gsm8k"),
+        ("sampling/sampling_logp_difference/mean", "sampling/sampling_logp_difference/mean"),
+    ],
+)
+def test_what_people_call_rollouts_that_do_not_match_groups_that_agree_and_a_test(raw, key):
+    found = meaning(dialect("generic"), raw)
+    assert found is not None
+    assert found.key == key
+
+
+def test_a_hand_written_log_borrows_long_names_that_all_frameworks_mean_alike():
+    theirs = meaning(dialect("verl"), "training/rollout_probs_diff_mean")
+    ours = meaning(dialect("generic"), "training/rollout_probs_diff_mean")
+    assert theirs is not None
+    assert ours is not None
+    assert (ours.key, ours.name.fit) == (theirs.key, Fit.CLOSE)
+    assert meaning(dialect("generic"), "training/rollout_probs_spread_mean") is None
 
 
 def test_step_columns_are_known_but_carry_no_signal():

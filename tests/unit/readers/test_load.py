@@ -12,6 +12,7 @@ import pytest
 
 from holter.errors import UnreadableLogError
 from holter.runs import folder as folder_module
+from holter.runs import load as load_module
 from holter.runs.load import _with_own_names, load
 
 
@@ -337,6 +338,13 @@ def test_a_mistyped_path_is_answered_with_the_nearest_name(tmp_path):
         load([tmp_path / "trian.jsonl"])
     with pytest.raises(UnreadableLogError, match="nor is there a folder"):
         load([tmp_path / "gone" / "train.jsonl"])
+
+
+def test_of_a_large_folder_not_every_name_is_looked_at_and_the_folder_is_closed(tmp_path, monkeypatch):
+    monkeypatch.setattr(load_module, "MOST_NAMES", 1)
+    write(tmp_path, {"a.jsonl": jsonl(), "b.jsonl": jsonl()})
+    with pytest.raises(UnreadableLogError, match="there is no such file or folder"):
+        load([tmp_path / "c.jsonl"])
 
 
 @pytest.mark.parametrize("name", ["run.jsonl", "trainer_state.json"])

@@ -103,3 +103,10 @@ def test_a_log_that_tells_of_no_resume_has_none():
 def test_steps_too_large_to_be_counted_on_are_left_as_they_are():
     steps, epochs = floats(0, 1.7e308, 0, 1), floats(-1, -1, 0, 0)
     assert counted_on(steps, epochs, every(steps)) is None
+
+
+def test_a_counter_that_must_not_repeat_is_refused_by_the_first_repeat():
+    """Two rows of a trainer whose epochs are rounded to the same number are two rows."""
+    assert shares_steps(floats(0.02, 0.02), every([0, 0]), most=0.0)
+    assert not shares_steps(floats(0.02, 0.03), every([0, 0]), most=0.0)
+    assert not shares_steps(floats(5, 5), every([0, 0]))

@@ -82,3 +82,13 @@ def test_what_a_log_prints_later_does_not_change_how_it_was_printed():
     rows = range(1, structure.HEAD + 2)
     assert structure.print_resolution(run({"grad_norm": coarse}, steps=rows[:-1])) == 0.001
     assert structure.print_resolution(run({"grad_norm": [*coarse, 1 / 3]}, steps=rows)) == 0.001
+
+
+def test_the_first_row_is_the_first_step_unless_rows_are_counted_or_epochs_number_them():
+    assert structure.begins_at_first_step(run({"kl": NOISE}))
+    assert not structure.begins_at_first_step(run({"kl": NOISE}, steps=[10, 20, 30, 40, 50, 60]))
+    counted = replace(run({"kl": NOISE}), step_axis="row number (the log has no step column)")
+    assert not structure.begins_at_first_step(counted)
+    epochs = [0.85, 0.87, 0.9, 0.92, 0.95, 0.97]
+    assert not structure.begins_at_first_step(run({"kl": NOISE, "epoch": epochs}, steps=epochs))
+    assert structure.begins_at_first_step(run({"kl": NOISE, "epoch": STEPS}))

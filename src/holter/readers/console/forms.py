@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holter.language import reason
+from holter.errors import reason
 from holter.readers.json_text import loads
 from holter.readers.python_repr import by_json, parse
 from holter.readers.rows import TooDeepError, flat

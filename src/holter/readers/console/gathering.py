@@ -61,6 +61,7 @@ class Stream:
         self._lines = array("q")
         self._pending: tuple[Values, int, str] | None = None
         self._shapes: dict[tuple[str, ...], list[str]] = {}
+        self._alone = False
 
     def add(self, row: Row) -> None:
         """Add a row, or what belongs to the row before it."""
@@ -71,6 +72,7 @@ class Stream:
                 row.line.number, said("a row of metrics begins here that cannot be read: {why}", why=phrase(row.why))
             )
             return
+        self._alone |= row.grammar.alone
         before = self._pending
         if before is not None and row.grammar.continues and not before[0].keys() & row.values.keys():
             before[0].update(row.values)
@@ -99,8 +101,10 @@ class Stream:
 
     @property
     def believed(self) -> bool:
-        """Whether the rows are a log: of a form that other text has too, only those that come again and again."""
-        return self.rows > 0 and (self.standing < Standing.ANY or max(map(len, self._shapes.values())) >= _AGAIN)
+        """Whether the rows are a log: of a form that other text has too, those that come again and again or stand alone."""
+        if not self.rows:
+            return False
+        return self.standing < Standing.ANY or self._alone or max(map(len, self._shapes.values())) >= _AGAIN
 
     def drop_unfinished(self) -> None:
         """The newest row stands in a line that has no end yet. It stays where it is certain that nothing is missing of it."""

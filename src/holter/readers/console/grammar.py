@@ -56,6 +56,7 @@ class Grammar:
         scale: What a value of a console name is multiplied with, where it is printed in another unit.
         continues: Whether the row belongs to the row before it, unless that one has these names already.
         standing: How far its rows are believed beside those of other forms.
+        alone: Whether one row of a form with the lowest standing is a log, because hardly any other text is mistaken for it.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Grammar:
     scale: Mapping[str, float] = field(default_factory=dict)
     continues: bool = False
     standing: Standing = Standing.LOG
+    alone: bool = False
 
     def __deepcopy__(self, memo: dict[int, object]) -> Grammar:
         """Itself: nothing changes it."""

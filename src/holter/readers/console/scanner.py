@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from holter.language import reason
+from holter.errors import reason
 from holter.readers.console.forms import MOST_JOINED
 from holter.readers.console.grammar import Standing
 

@@ -1,1 +1,1 @@
-"""Where trackers keep their runs: the databases of Trackio and MLflow, and MLflow's folders."""
+"""Where trackers keep their runs: the databases of Trackio, MLflow, Aim and SwanLab, and MLflow's folders."""

@@ -9,10 +9,11 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holter.errors import UnreadableLogError
-from holter.language import reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import said
 from holter.readers.numbers import scalar
 from holter.readers.plausibility import NotALogError
+from holter.readers.stores.layout import RunsReadWhole
 from holter.readers.stores.points import SYSTEM, Points, log_of
 
 if TYPE_CHECKING:
@@ -39,55 +40,62 @@ def fits(tables: Mapping[str, frozenset[str]]) -> bool:
     return tables.get("run", frozenset()) >= _NEEDED and "run_info" in tables
 
 
-def logs(
-    connection: sqlite3.Connection,
-    tables: Mapping[str, frozenset[str]],  # noqa: ARG001 - every store is asked alike
-    file: str,
-    reader: str,
-) -> Iterator[RawLog | NotALogError]:
-    """One log for every run that is not archived; the reason instead, where a run is none.
+class Runs(RunsReadWhole):
+    """The runs of a repository that are not archived."""
 
-    Raises:
-        UnreadableLogError: When the package is missing, or Aim has not indexed the runs.
-    """
-    repository = Path(file).resolve().parent.parent
-    way_out = said(_WAY_OUT, repository=repository)
-    named = connection.execute("SELECT count(*) FROM run").fetchone()[0]
-    if not named:
-        return
-    try:
-        aim = importlib.import_module("aim")
-    except ImportError:
-        raise UnreadableLogError.of(
-            file, "Aim keeps the numbers of its runs in a store that only its own package reads.", way_out
-        ) from None
-    try:
-        runs = list(aim.Repo(str(repository)).iter_runs())
-        found = [(run, _points(run)) for run in runs if not run.archived]
-    except Exception as error:
-        # What the package raises of a store that is locked, damaged or of another version is its own affair.
-        raise UnreadableLogError.of(
-            file, said("Aim cannot read its own store ({error}).", error=reason(error)), way_out
-        ) from error
-    if not runs:
-        raise UnreadableLogError.of(
-            file,
-            said("Aim has not put its {n} runs into its index yet, without which they cannot be read.", n=named),
-            said("`aim storage --repo {repository} reindex` does it.", repository=repository),
-        )
-    for run, points in found:
-        title = str(run.name or run.hash)
-        config = run.get("hparams")
+    def files(self) -> Iterator[Path]:
+        """Those of the store."""
+        for folder in ("seqs", "meta"):
+            yield from (Path(self._file).parent / folder).rglob("*")
+
+    def _read(
+        self,
+        connection: sqlite3.Connection,
+        tables: Mapping[str, frozenset[str]],  # noqa: ARG002 - every store is asked alike
+    ) -> Iterator[RawLog | NotALogError]:
+        """One log for every run that is not archived; the reason instead, where a run is none.
+
+        Raises:
+            UnreadableLogError: When the package is missing, or Aim has not indexed the runs.
+        """
+        repository = Path(self._file).resolve().parent.parent
+        way_out = said(_WAY_OUT, repository=repository)
+        named = connection.execute("SELECT count(*) FROM run").fetchone()[0]
+        if not named:
+            return
         try:
-            yield log_of(
-                points,
-                name=file if len(found) == 1 else f"{file} ({title})",
-                reader=reader,
-                config=dict(config) if isinstance(config, dict) else {},
-                notes=[said("Aim calls this run {name!r}", name=title)],
+            aim = importlib.import_module("aim")
+        except ImportError:
+            raise UnreadableLogError.of(
+                self._file, "Aim keeps the numbers of its runs in a store that only its own package reads.", way_out
+            ) from None
+        try:
+            runs = list(aim.Repo(str(repository)).iter_runs())
+            found = [(run, _points(run)) for run in runs if not run.archived]
+        except Exception as error:
+            # What the package raises of a store that is locked, damaged or of another version is its own affair.
+            raise UnreadableLogError.of(
+                self._file, said("Aim cannot read its own store ({error}).", error=reason(error)), way_out
+            ) from error
+        if not runs:
+            raise UnreadableLogError.of(
+                self._file,
+                said("Aim has not put its {n} runs into its index yet, without which they cannot be read.", n=named),
+                said("`aim storage --repo {repository} reindex` does it.", repository=repository),
             )
-        except NotALogError as error:
-            yield error
+        for run, points in found:
+            title = str(run.name or run.hash)
+            config = run.get("hparams")
+            try:
+                yield log_of(
+                    points,
+                    name=self._file if len(found) == 1 else f"{self._file} ({title})",
+                    reader=self._reader,
+                    config=dict(config) if isinstance(config, dict) else {},
+                    notes=[said("Aim calls this run {name!r}", name=title)],
+                )
+            except NotALogError as error:
+                yield error
 
 
 def _points(run: Any) -> dict[str, Points]:  # noqa: ANN401 - a run of a package that may not be there

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import itemgetter
+import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from holter.language import said
+from holter.readers.base import Skipped
 from holter.readers.numbers import number
 from holter.readers.plausibility import NotALogError
-from holter.readers.stores.points import Points, log_of, unlimited
+from holter.readers.stores.points import Growing, log_of, new_rows, unlimited
+from holter.readers.stores.sqlite import Appended
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from holter.readers.base import RawLog
 
@@ -25,38 +28,87 @@ def fits(tables: Mapping[str, frozenset[str]]) -> bool:
     return tables.get("metrics", frozenset()) >= _NEEDED and "run_uuid" in tables.get("runs", frozenset())
 
 
-def logs(
-    connection: sqlite3.Connection, tables: Mapping[str, frozenset[str]], file: str, reader: str
-) -> Iterator[RawLog | NotALogError]:
-    """One log for every run that was not deleted; the reason instead, where a run is none."""
-    named = "name" if "name" in tables["runs"] else "run_uuid"
-    alive = "WHERE lifecycle_stage IS NOT 'deleted'" if "lifecycle_stage" in tables["runs"] else ""
-    runs = connection.execute(f"SELECT run_uuid, {named} FROM runs {alive} ORDER BY rowid").fetchall()
-    marked = "is_nan" if "is_nan" in tables["metrics"] else "0"
-    for run, name in runs:
-        rows = connection.execute(
-            f"SELECT key, step, value, timestamp, {marked} FROM metrics WHERE run_uuid = ? ORDER BY key, timestamp, rowid",
-            (run,),
-        )
-        points = {
-            str(key): Points.of(
-                [(step, float("nan") if nan else unlimited(value), time) for _, step, value, time, nan in same]
-            )
-            for key, same in groupby(rows, key=itemgetter(0))
-        }
-        config = {}
+class Runs:
+    """The runs of a database, whose points are appended."""
+
+    def __init__(self, file: str, reader: str) -> None:
+        """Begin.
+
+        Args:
+            file: What messages call the database.
+            reader: Name of the reader.
+        """
+        self._file, self._reader = file, reader
+        self._rows = Appended("metrics")
+        self._points: dict[str, dict[str, Growing]] = {}
+        self._strange = Counter[str]()
+        self._named: dict[str, str] = {}
+        self._config: dict[str, dict[str, object]] = {}
+
+    def files(self) -> Iterator[Path]:
+        """None: all lies in the tables."""
+        yield from ()
+
+    def pull(self, connection: sqlite3.Connection, tables: Mapping[str, frozenset[str]]) -> bool:
+        """Take in the points that came. False where points that were there have gone."""
+        if not self._rows.only_grew(connection):
+            return False
+        named = "name" if "name" in tables["runs"] else "run_uuid"
+        alive = "WHERE lifecycle_stage IS NOT 'deleted'" if "lifecycle_stage" in tables["runs"] else ""
+        self._named = dict(connection.execute(f"SELECT run_uuid, {named} FROM runs {alive} ORDER BY rowid"))
+        marked = "is_nan" if "is_nan" in tables["metrics"] else "0"
+        columns = ("run_uuid", "key", "step", "value", "timestamp", marked)
+        for _, run, key, step, value, time, nan in self._rows.new(connection, *columns):
+            if not (isinstance(step, int | float) and isinstance(value, int | float) and isinstance(time, int | float)):
+                self._strange[run] += 1
+                continue
+            points = self._points.setdefault(run, {})
+            one = points.get(key)
+            if one is None:
+                one = points[key] = Growing()
+            one.add(step, math.nan if nan else unlimited(value), time)
         if {"key", "value", "run_uuid"} <= tables.get("params", frozenset()):
-            config = dict(connection.execute("SELECT key, value FROM params WHERE run_uuid = ?", (run,)))
-        try:
-            yield log_of(
-                points,
-                name=file if len(runs) == 1 else f"{file} ({name or run})",
-                reader=reader,
-                config={str(key): parameter(value) for key, value in config.items()},
-                notes=[said("MLflow calls this run {name!r}", name=name)] if name else [],
-            )
-        except NotALogError as error:
-            yield error
+            for run in self._named:
+                found = connection.execute("SELECT key, value FROM params WHERE run_uuid = ?", (run,))
+                self._config[run] = {str(key): parameter(value) for key, value in found}
+        return True
+
+    def fresh(self) -> list[RawLog]:
+        """The points that came since the last call."""
+        out = []
+        for run in self._named:
+            new = {str(key): one.fresh() for key, one in self._points.get(run, {}).items()}
+            log = new_rows(new, name=self._title(run), reader=self._reader)
+            if log is not None:
+                out.append(log)
+        return out
+
+    def logs(self, *, at_last: bool = False) -> Iterator[RawLog | NotALogError]:
+        """One log for every run that was not deleted; the reason instead, where a run is none.
+
+        Args:
+            at_last: Whether nothing more is asked afterwards, so that what is not needed any more need not be held.
+        """
+        for run, name in self._named.items():
+            points = self._points.pop(run, {}) if at_last else self._points.get(run, {})
+            whole = {str(key): one.whole(at_last=at_last) for key, one in points.items()}
+            del points
+            strange = self._strange[run]
+            why = said("rows of the table of metrics that are no points: {n}", n=strange)
+            try:
+                yield log_of(
+                    whole,
+                    name=self._title(run),
+                    reader=self._reader,
+                    config=self._config.get(run, {}),
+                    notes=[said("MLflow calls this run {name!r}", name=name)] if name else [],
+                    skipped=[Skipped(self._file, None, why)] if strange else [],
+                )
+            except NotALogError as error:
+                yield error
+
+    def _title(self, run: str) -> str:
+        return self._file if len(self._named) == 1 else f"{self._file} ({self._named[run] or run})"
 
 
 def parameter(value: object) -> object:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from copy import deepcopy
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -10,17 +12,19 @@ from holter.errors import UnreadableLogError
 from holter.language import said
 from holter.readers.base import Skipped, Source
 from holter.readers.encoding import is_text
-from holter.readers.lines import MOST_SKIPPED, Lines, text
+from holter.readers.growth import stamp
+from holter.readers.lines import MOST_SKIPPED, LineFeed, Lines, text
 from holter.readers.numbers import number
 from holter.readers.plausibility import NotALogError
 from holter.readers.stores.mlflow_database import parameter
-from holter.readers.stores.points import Points, log_of
+from holter.readers.stores.points import Growing, log_of, new_rows
 from holter.readers.table import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holter.readers.base import RawLog
+    from holter.readers.growth import Store
 
 META = "meta.yaml"
 _RUN = re.compile(rb"^run_(?:uu)?id: ", re.MULTILINE)
@@ -28,6 +32,7 @@ _ARTIFACTS = re.compile(rb"^artifact_uri: ", re.MULTILINE)
 _ENTRY = re.compile(r"(\w+): *(.*)")
 _LONGEST_PARAMETER = 8192
 _FIELDS = 3
+_CHUNK = 1 << 20
 
 
 class MlflowFiles:
@@ -47,31 +52,140 @@ class MlflowFiles:
         Raises:
             UnreadableLogError: When there are no metrics beside it.
         """
+        folder = _Folder(source)
+        folder.pull()
+        yield folder.log(at_last=True)
+
+    def store(self, source: Source) -> Store:
+        """The folder, whose files are read on."""
+        return _Folder(source)
+
+
+class _Folder:
+    """The folder of a run, as far as it has been read."""
+
+    def __init__(self, source: Source) -> None:
         if source.path is None:
             raise UnreadableLogError.of(
                 source.name, "the entry of an MLflow run without its folder.", "Give the folder."
             )
-        folder = source.path.parent
-        meta = _entries(source)
+        self._source, self._home = source, source.path.parent
+        self._metrics: dict[str, _Metric] = {}
+
+    def pull(self) -> bool:
+        """Read the lines that came. False where a file was cut, or another one took its place."""
+        for key, path in _files(self._home / "metrics"):
+            metric = self._metrics.get(key)
+            if metric is None:
+                if len(self._metrics) >= MOST_COLUMNS:
+                    raise UnreadableLogError.of(
+                        self._source.name,
+                        said("it has more than {most:,} metrics.", most=MOST_COLUMNS),
+                        "Give fewer.",
+                    )
+                metric = self._metrics[key] = _Metric(path)
+            if not metric.pull():
+                return False
+        return True
+
+    def fresh(self) -> list[RawLog]:
+        """The points that came since the last call."""
+        new = {key: metric.points.fresh() for key, metric in self._metrics.items()}
+        log = new_rows(new, name=str(self._home), reader=MLFLOW_FILES.name)
+        return [log] if log is not None else []
+
+    def logs(self) -> list[RawLog]:
+        """The log so far."""
+        return [self.log()]
+
+    def log(self, *, at_last: bool = False) -> RawLog:
+        """The log so far.
+
+        Args:
+            at_last: Whether nothing more is asked afterwards, so that what is not needed any more need not be held.
+        """
+        meta = _entries(self._source)
         if meta.get("lifecycle_stage") == "deleted":
-            raise NotALogError.of(source.name, "this MLflow run was deleted.", "Restore it: `mlflow runs restore`.")
-        skipped: list[Skipped] = []
+            raise NotALogError.of(
+                self._source.name, "this MLflow run was deleted.", "Restore it: `mlflow runs restore`."
+            )
         notes: list[str] = (
             [said("MLflow calls this run {name!r}", name=meta["run_name"])] if meta.get("run_name") else []
         )
-        points: dict[str, Points] = {}
-        for key, path in _files(folder / "metrics"):
-            if len(points) >= MOST_COLUMNS:
-                raise UnreadableLogError.of(
-                    source.name, said("it has more than {most:,} metrics.", most=MOST_COLUMNS), "Give fewer."
-                )
-            points[key] = _points(path, skipped, notes)
+        notes += [
+            said("{file}: the last line is not finished yet, so it is not a point", file=metric.path.name)
+            for metric in self._metrics.values()
+            if metric.is_torn
+        ]
+        skipped = [each for metric in self._metrics.values() for each in metric.skipped]
         if len(skipped) > MOST_SKIPPED:
             more = said("{n} more places could not be read", n=len(skipped) - MOST_SKIPPED)
-            skipped = [*skipped[:MOST_SKIPPED], Skipped(source.name, None, more)]
-        yield log_of(
-            points, name=str(folder), reader=self.name, config=_parameters(folder), notes=notes, skipped=skipped
+            skipped = [*skipped[:MOST_SKIPPED], Skipped(self._source.name, None, more)]
+        points = {key: metric.points.whole(at_last=at_last) for key, metric in self._metrics.items()}
+        if at_last:
+            self._metrics.clear()
+        return log_of(
+            points,
+            name=str(self._home),
+            reader=MLFLOW_FILES.name,
+            config=_parameters(self._home),
+            notes=notes,
+            skipped=skipped,
         )
+
+
+class _Metric:
+    """The file of a metric as far as it has been read: a time, a value and a step a line; a data set may stand behind them.
+
+    Attributes:
+        path: The file.
+        points: What it says.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._name = Source.of(path).name
+        self._lines = LineFeed(self._name, plain=True)
+        self.points = Growing()
+        self._broken: list[Skipped] = []
+        self._before: tuple[int, int, int] | None = None
+        self._size = 0
+
+    def pull(self) -> bool:
+        """Read the lines that came. False where it was cut, or another file took its place."""
+        now = stamp(self.path)
+        if now is None or now == self._before:
+            return True
+        if self._before is not None and (now[0] != self._before[0] or now[1] < self._size):
+            return False
+        with self.path.open("rb") as stream:
+            stream.seek(self._size)
+            while data := stream.read(_CHUNK):
+                self._size += len(data)
+                for number, line in self._lines.feed(data):
+                    self._take(number, line)
+        self._before = now
+        return True
+
+    def _take(self, line_number: int, line: bytes) -> None:
+        fields = text(line).split()
+        found = [number(each) for each in fields[:_FIELDS]]
+        point = [each for each in found if isinstance(each, float)]
+        if len(point) == _FIELDS and math.isfinite(point[-1]):
+            time, value, step = point
+            self.points.add(step, value, time)
+        elif fields:
+            self._broken.append(Skipped(self._name, line_number, "not a time, a value and a step"))
+
+    @property
+    def skipped(self) -> list[Skipped]:
+        """Lines that are no points."""
+        return [*self._broken, *self._lines.skipped]
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether a line has begun and not ended."""
+        return any(True for _ in deepcopy(self._lines).finish())
 
 
 def _entries(source: Source) -> dict[str, str]:
@@ -85,33 +199,6 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.name.startswith("."):
             yield path.relative_to(folder).as_posix(), path
-
-
-def _points(path: Path, skipped: list[Skipped], notes: list[str]) -> Points:
-    """The points of a file: a time, a value and a step a line; a data set may stand behind them."""
-    rows: list[tuple[float, float, float]] = []
-    source = Source.of(path)
-    lines = Lines(source)
-    broken: tuple[int, str] | None = None
-    for line_number, line in lines:
-        fields = text(line).split()
-        if not fields:
-            continue
-        found = [number(each) for each in fields[:_FIELDS]]
-        if len(found) == _FIELDS and all(isinstance(each, float) for each in found):
-            time, value, step = (each for each in found if isinstance(each, float))
-            rows.append((step, value, time))
-            broken = None
-        else:
-            broken = line_number, "not a time, a value and a step"
-            skipped.append(Skipped(source.name, *broken))
-    if not lines.ended and rows:
-        if broken is not None:
-            skipped.pop()
-        else:
-            rows.pop()
-        notes.append(said("{file}: the last line is not finished yet, so it is not a point", file=path.name))
-    return Points.of(rows)
 
 
 def _parameters(folder: Path) -> dict[str, object]:

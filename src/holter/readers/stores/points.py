@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from holter.readers.base import RawColumn, RawLog, Skipped
 from holter.readers.plausibility import NotALogError, objection
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
@@ -84,24 +84,17 @@ def log_of(
     wrong = objection(points)
     if wrong is not None:
         raise NotALogError.of(name, wrong, "A log needs rows with a step and numbers: loss, reward, kl, ...")
-    columns: dict[str, RawColumn] = {}
     if any(len(p.steps) > 1 for p in points.values()) and all(len(np.unique(p.steps)) == 1 for p in points.values()):
         notes.append("no step was given when this was logged; the values are taken in their order.")
         rows = max(len(p.values) for p in points.values())
+        columns = {}
         for key in list(points):
             p = points.pop(key)
             columns[key] = RawColumn(np.arange(len(p.values)), p.values[np.argsort(p.times, kind="stable")])
     else:
-        steps = _all_steps(points.values())
-        rows = len(steps)
-        axis = STEP if STEP not in points else f"tracker {STEP}"
-        columns[axis] = RawColumn(np.arange(rows), steps)
-        shared: dict[int, NDArray[np.int64]] = {rows: columns[axis].at}
-        again = 0
-        for key in list(points):
-            p = points.pop(key)
-            columns[key] = _column(p, steps, shared)
-            again += len(p.values) - len(columns[key].values)
+        values = sum(len(p.values) for p in points.values())
+        rows, columns = _by_step(points)
+        again = values + rows - sum(len(c.values) for c in columns.values())
         if again:
             notes.append(
                 said("values that were logged again at the same step, of which the newest was taken: {n}", n=again)
@@ -115,6 +108,54 @@ def log_of(
         skipped=tuple(skipped),
         notes=tuple(notes),
     )
+
+
+def new_rows(points: dict[str, Points], *, name: str, reader: str) -> RawLog | None:
+    """Points that came to a run, in rows of their own: a step that goes on comes with what is new of it; None without any.
+
+    Args:
+        points: By name. It is emptied on the way.
+        name: What to call the log.
+        reader: Name of the reader.
+    """
+    for key in [key for key, p in points.items() if key.startswith(SYSTEM) or not len(p.values)]:
+        del points[key]
+    if not points:
+        return None
+    rows, columns = _by_step(points)
+    return RawLog(name=name, reader=reader, rows=rows, columns=columns)
+
+
+class Growing:
+    """The points of one name, which come one by one."""
+
+    def __init__(self) -> None:
+        self._numbers = array("d")
+        self._given = 0
+
+    def add(self, step: float, value: float, time: float) -> None:
+        """One more point."""
+        self._numbers.extend((step, value, time))
+
+    def fresh(self) -> Points:
+        """Those that came since the last call."""
+        first, self._given = self._given, len(self._numbers)
+        return Points.one_after_another(self._numbers[first:])
+
+    def whole(self, *, at_last: bool) -> Points:
+        """All of them; not copied where none comes any more."""
+        return Points.one_after_another(self._numbers if at_last else self._numbers[:])
+
+
+def _by_step(points: dict[str, Points]) -> tuple[int, dict[str, RawColumn]]:
+    """How many steps there are, and the columns over them: the step, and the newest value of each name."""
+    steps = _all_steps(points.values())
+    axis = STEP if STEP not in points else f"tracker {STEP}"
+    columns = {axis: RawColumn(np.arange(len(steps)), steps)}
+    shared: dict[int, NDArray[np.int64]] = {len(steps): columns[axis].at}
+    for key in list(points):
+        columns[key] = _column(points.pop(key), steps, shared)
+    return len(steps), columns
 
 
 def _all_steps(points: Iterable[Points]) -> NDArray[np.float64]:

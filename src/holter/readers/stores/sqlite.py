@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from holter.errors import UnreadableLogError
-from holter.language import reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from holter.readers.base import Source
 
 SIGNATURE = b"SQLite format 3\x00"
+BESIDE = ("-wal", "-journal")
+"""Ends of the names of what SQLite writes to before it writes to the database."""
 LARGEST = 1 << 30
 """Bytes of the largest database that is read from a stream, which has to be held in memory."""
 _VERSIONS = slice(18, 20)
@@ -88,6 +90,46 @@ def tables(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
         for name in names
         if isinstance(name, str)
     }
+
+
+class Appended:
+    """Rows of a table to which rows are only added, as they come."""
+
+    def __init__(self, table: str) -> None:
+        """Begin. `table` is the name of a table that numbers its rows."""
+        self._table = table
+        self._last = 0
+        self._remembered: dict[int, tuple[object, ...]] = {}
+
+    def only_grew(self, connection: sqlite3.Connection) -> bool:
+        """Whether the newest row that was read, and those that were to be remembered, are what they were."""
+        return all(self._row(connection, number) == row for number, row in self._remembered.items())
+
+    def new(self, connection: sqlite3.Connection, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """The rows that came, in their order, each with its number first. `columns` are what is wanted of them, in SQL."""
+        (newest,) = connection.execute(f"SELECT max(rowid) FROM {self._table}").fetchone()
+        if newest is None or newest <= self._last:
+            return
+        before = self._last
+        for row in connection.execute(
+            f"SELECT rowid, {', '.join(columns)} FROM {self._table} WHERE rowid > ? AND rowid <= ? ORDER BY rowid",
+            (before, newest),
+        ):
+            yield row
+            # Should the next row not be readable, this one is not taken in twice.
+            self._last = row[0]
+        self._remembered.pop(before, None)
+        self.remember(connection, self._last)
+
+    def remember(self, connection: sqlite3.Connection, number: int) -> None:
+        """Look from now on whether a row is still what it is."""
+        row = self._row(connection, number)
+        if row is not None:
+            self._remembered[number] = row
+
+    def _row(self, connection: sqlite3.Connection, number: int) -> tuple[object, ...] | None:
+        found = connection.execute(f"SELECT * FROM {self._table} WHERE rowid = ?", (number,)).fetchone()
+        return None if found is None else tuple(found)
 
 
 def _quoted(name: str) -> str:

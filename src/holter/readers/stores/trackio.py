@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from holter.language import reason, said
+from holter.errors import reason
+from holter.language import said
+from holter.readers.base import RawLog
 from holter.readers.json_text import loads
 from holter.readers.plausibility import NotALogError
 from holter.readers.records import Records
+from holter.readers.stores.sqlite import Appended
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Mapping
-
-    from holter.readers.base import RawLog
+    from pathlib import Path
 
 TRACKER_STEP = "_step"
 """The database's step counts calls of ``log`` and is no training step; it is called as W&B calls it."""
@@ -25,24 +28,76 @@ def fits(tables: Mapping[str, frozenset[str]]) -> bool:
     return tables.get("metrics", frozenset()) >= _NEEDED
 
 
-def logs(
-    connection: sqlite3.Connection, tables: Mapping[str, frozenset[str]], file: str, reader: str
-) -> Iterator[RawLog | NotALogError]:
-    """One log for every run of the project; the reason instead, where a run is none."""
-    by = "run_id" if "run_id" in tables["metrics"] else "run_name"
-    names = dict(connection.execute(f"SELECT {by}, max(run_name) FROM metrics GROUP BY {by} ORDER BY min(rowid)"))
-    for run, name in names.items():
-        records = Records(file)
-        records.config.update(_config(connection, tables, by, run))
-        found = connection.execute(f"SELECT rowid, step, metrics FROM metrics WHERE {by} IS ? ORDER BY rowid", (run,))
-        for number, step, metrics in found:
-            _add(records, number, step, metrics)
-        title = file if len(names) == 1 else f"{file} ({name})"
-        notes = [said("Trackio calls this run {name!r}", name=name)] if name else []
-        try:
-            yield records.log(title, reader, lines=False, notes=notes)
-        except NotALogError as error:
-            yield error
+class Runs:
+    """The runs of a project, whose rows are appended."""
+
+    def __init__(self, file: str, reader: str) -> None:
+        """Begin.
+
+        Args:
+            file: What messages call the database.
+            reader: Name of the reader.
+        """
+        self._file, self._reader = file, reader
+        self._rows = Appended("metrics")
+        self._runs: dict[object, _Run] = {}
+
+    def files(self) -> Iterator[Path]:
+        """None: all lies in the tables."""
+        yield from ()
+
+    def pull(self, connection: sqlite3.Connection, tables: Mapping[str, frozenset[str]]) -> bool:
+        """Take in the rows that came. False where rows that were there have gone."""
+        if not self._rows.only_grew(connection):
+            return False
+        by = "run_id" if "run_id" in tables["metrics"] else "run_name"
+        for number, run, name, step, metrics in self._rows.new(connection, by, "run_name", "step", "metrics"):
+            found = self._runs.get(run)
+            if found is None:
+                found = self._runs[run] = _Run(self._file)
+                self._rows.remember(connection, number)
+            found.name = max(found.name, str(name or ""))
+            _add(found.records, number, step, metrics)
+        for run, each in self._runs.items():
+            each.records.config.update(_config(connection, tables, by, run))
+        return True
+
+    def fresh(self) -> list[RawLog]:
+        """The rows that came since the last call."""
+        out = []
+        for run in self._runs.values():
+            table = run.records.table
+            columns, first = table.since(run.given), run.given
+            run.given = len(table)
+            if run.given > first:
+                out.append(RawLog(name=self._title(run), reader=self._reader, rows=run.given - first, columns=columns))
+        return out
+
+    def logs(self, *, at_last: bool = False) -> Iterator[RawLog | NotALogError]:
+        """One log for every run of the project; the reason instead, where a run is none.
+
+        Args:
+            at_last: Whether nothing more is asked afterwards, so that what is not needed any more need not be held.
+        """
+        titles = {key: self._title(run) for key, run in self._runs.items()}
+        for key, title in titles.items():
+            run = self._runs.pop(key) if at_last else self._runs[key]
+            records = run.records if at_last else deepcopy(run.records)
+            notes = [said("Trackio calls this run {name!r}", name=run.name)] if run.name else []
+            try:
+                yield records.log(title, self._reader, lines=False, notes=notes)
+            except NotALogError as error:
+                yield error
+
+    def _title(self, run: _Run) -> str:
+        return self._file if len(self._runs) == 1 else f"{self._file} ({run.name})"
+
+
+class _Run:
+    def __init__(self, file: str) -> None:
+        self.records = Records(file)
+        self.name = ""
+        self.given = 0
 
 
 def _add(records: Records, number: int, step: object, metrics: object) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from holter.language import reason
+from holter.errors import reason
 from holter.readers.json_text import loads
 from holter.readers.lines import text
 from holter.readers.numbers import scalar

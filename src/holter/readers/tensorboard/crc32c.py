@@ -10,6 +10,7 @@ References:
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,13 +92,20 @@ def _long(message: bytes) -> int:
     for first in range(0, pieces, batch):
         block = padded[first * SPAN : (first + batch) * SPAN].reshape(-1, SPAN)
         sums += np.bitwise_xor.reduce(tables.ravel()[block + offsets], axis=1).tolist()
-    one, two, three, four = (tables[SPAN - 1 - k].tolist() for k in range(4))
+    one, two, three, four = _past_a_piece()
     register = 0
     for piece in sums:
         register = (
             one[register & 255] ^ two[register >> 8 & 255] ^ three[register >> 16 & 255] ^ four[register >> 24] ^ piece
         )
     return register ^ 0xFFFFFFFF
+
+
+@cache
+def _past_a_piece() -> tuple[list[int], ...]:
+    """What each of the register's bytes, the lowest first, adds when the bytes of a whole piece follow it."""
+    tables = _DISTANCES.upto(SPAN)
+    return tuple(tables[SPAN - 1 - k].tolist() for k in range(4))
 
 
 def masked(crc: int) -> int:

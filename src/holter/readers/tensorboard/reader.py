@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.errors import UnreadableLogError
-from holter.language import listed, phrase, reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import listed, phrase, said
 from holter.readers.base import RawColumn, RawLog, Skipped, Source
 from holter.readers.tensorboard.framing import HEADER, length_in
 from holter.readers.tensorboard.gathered import Gathered

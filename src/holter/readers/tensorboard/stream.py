@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.language import phrase, reason, said
+from holter.errors import reason
+from holter.language import phrase, said
 from holter.readers.tensorboard.crc32c import checksums, masked_words
 from holter.readers.tensorboard.event import event
 from holter.readers.tensorboard.framing import FOOTER, HEADER, length_in, next_header

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from holter.errors import UnreadableLogError
-from holter.language import reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import said
 from holter.readers.json_text import loads
 from holter.readers.plausibility import NotALogError
 from holter.readers.records import Records

@@ -273,3 +273,43 @@ def test_a_single_value_that_may_be_cut_is_no_row_yet():
         logs_of("average reward score: 0.2")
     text = "average reward score: 0.25\naverage reward score: 0.5\naverage reward score: 0.2"
     assert [r["average reward score"] for r in rows_of(text)] == [0.25, 0.5]
+
+
+def test_one_dictionary_behind_a_logger_s_words_is_a_row():
+    text = "2026-03-26 15:05:51 | INFO | trainer:train:320 - {'policy_loss': -0.25, 'policy_kl': 0.5, 'grad_norm': 2}\n"
+    assert rows_of(text) == [{"policy_loss": -0.25, "policy_kl": 0.5, "grad_norm": 2}]
+
+
+def test_a_pasted_dictionary_without_its_beginning_is_a_row():
+    text = "'loss': -0.0, 'grad_norm': 0.0, 'reward': 0.25, 'global_step/max_steps': '5/3766', 'percentage': '0.13%'}\n"
+    (row,) = rows_of(text)
+    assert (row["loss"], row["grad_norm"], row["reward"]) == (0, 0, 0.25)
+
+
+def test_a_dictionary_of_settings_is_no_row():
+    with pytest.raises(UnreadableLogError):
+        logs_of("{'learning_rate': 1e-06, 'kl_coef': 0.04, 'seed': 7}\n")
+
+
+def test_a_dictionary_beside_a_framework_s_rows_is_left_aside():
+    text = f"{{'policy_loss': 9.0, 'policy_kl': 9.0}}\n{verl(1)}\n{verl(2)}\n"
+    assert [row["actor/pg_loss"] for row in rows_of(text)] == [0.125, 0.25]
+
+
+def test_the_numbers_in_warnings_of_trl_are_rows_where_nothing_else_is():
+    warned = (
+        "ppo_trainer.py:1200: UserWarning: The average ratio of batch ({}) exceeds threshold 10.00. Skipping batch.\n"
+    )
+    assert rows_of(warned.format(11.5) + "  warnings.warn(\n" + warned.format(30.25)) == [
+        {"val/ratio": 11.5},
+        {"val/ratio": 30.25},
+    ]
+    negative = "UserWarning: KL divergence is starting to become negative: -233.50 - this might be a precursor\n"
+    assert rows_of(negative) == [{"objective/kl": -233.5}]
+    assert [row.get("loss") for row in rows_of(hf(1) + "\n" + negative + hf(2) + "\n")] == [0.125, 0.25]
+
+
+def test_a_remark_in_brackets_behind_a_value_of_a_block_is_no_end_of_it():
+    block = "step: {}\n- actor/entropy: 0.25 (further decrease)\n- critic/rewards/mean: 0.5\n\n"
+    rows = rows_of("".join(block.format(i) for i in (1, 2, 3)))
+    assert [row["actor/entropy"] for row in rows] == [0.25, 0.25, 0.25]

@@ -129,6 +129,17 @@ def test_nan_infinity_and_repeated_steps_of_an_mlflow_database(mlflow):
     assert any("no step was given" in n for n in second.notes)
 
 
+def test_a_row_that_is_no_point_is_counted(mlflow):
+    with sqlite3.connect(mlflow) as connection:
+        connection.execute(
+            "INSERT INTO metrics VALUES ('loss', 'high', 5, 'u1', 50, 0), ('loss', 0.5, 6, 'u1', NULL, 0)"
+        )
+    connection.close()
+    first, _ = read(Source.of(mlflow))
+    assert first.columns["step"].values.tolist() == [10, 20, 30, 40]
+    assert [s.why for s in first.skipped] == ["rows of the table of metrics that are no points: 2"]
+
+
 def mlflow_folder(tmp_path, metrics, stage="active"):
     run = tmp_path / "mlruns" / "7" / "12be92"
     (run / "params").mkdir(parents=True)
@@ -161,6 +172,13 @@ def test_a_broken_line_and_a_torn_end_of_a_metric_are_told(tmp_path):
     assert any("not finished yet" in n for n in log.notes)
 
 
+def test_a_step_that_no_counter_reaches_is_no_point(tmp_path):
+    run = mlflow_folder(tmp_path, {"loss": "1 0.5 10\n2 0.5 inf\n3 0.5 nan\n4 0.25 20\n"})
+    (log,) = read(Source.of(run / "meta.yaml"))
+    assert log.columns["step"].values.tolist() == [10, 20]
+    assert [s.line for s in log.skipped] == [2, 3]
+
+
 def test_a_deleted_run_is_refused(tmp_path):
     run = mlflow_folder(tmp_path, {"loss": "1 0.5 10\n"}, stage="deleted")
     with pytest.raises(UnreadableLogError, match="was deleted"):
@@ -172,7 +190,7 @@ def test_a_database_of_something_else_is_refused_by_its_tables(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE trials (id INTEGER, value REAL)")
     connection.close()
-    with pytest.raises(UnreadableLogError, match="none of Trackio, MLflow or Aim; its tables: trials"):
+    with pytest.raises(UnreadableLogError, match="none of Trackio, MLflow, Aim or SwanLab; its tables: trials"):
         read(Source.of(path))
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holter.readers.console.forms import NUMBER, items
+from holter.readers.console.forms import NUMBER, items, python_dict
 from holter.readers.console.grammar import Grammar, Standing
-from holter.readers.plausibility import is_axis, is_reward, is_training_metric
+from holter.readers.plausibility import is_axis, is_reward, is_training_metric, objection
 
 if TYPE_CHECKING:
     from holter.readers.console.grammar import Values
@@ -24,7 +24,7 @@ _STEP = re.compile(
     r"(?:step|iter(?:ation)?|update|episode)s?[ :=#\[(]*(?P<step>\d+)\b",
     re.IGNORECASE,
 )
-_BLOCK_ITEM = rf"^\s*[-*•]?\s*(?P<key>{_NAME})\s*[:=]\s*(?P<value>{NUMBER})\s*$"
+_BLOCK_ITEM = rf"^\s*[-*•]?\s*(?P<key>{_NAME})\s*[:=]\s*(?P<value>{NUMBER})\s*(?:\([^()]*\))?\s*$"
 _FEWEST = 2
 """Metrics of a row."""
 
@@ -79,6 +79,37 @@ def _block(body: str) -> Values:
     _believed(found)
     return found
 
+
+def _dictionary(body: str) -> Values:
+    """A dictionary of metrics, whole or without its beginning.
+
+    Raises:
+        ValueError: When it is none, or holds settings or anything else.
+    """
+    found = python_dict(body if body.startswith("{") else "{" + body)
+    _believed(found)
+    why = objection([k for k in found if not is_axis(k)])
+    if why is not None:
+        raise ValueError(why)
+    return found
+
+
+ANY_DICT = Grammar(
+    name="any-dict",
+    family="any-dict",
+    frameworks=("generic", "skyrl"),
+    hint="}",
+    begins=re.compile(
+        r"""(?P<body>\{(?=['"])[^{}]*\}(?=\s*$)|(?<=^)\s*(?=['"][\w/@ .()-]+['"]\s*:)[^{}]*\}(?=\s*$))"""
+    ),
+    not_before=re.compile(r"""["'`]|[=(,\[+]\s*$|^\s*(?:#|//|>>>)|\breturn\b"""),
+    step_before=re.compile(r"\b[Ss]tep[ :=#]*(\d+)\b"),
+    values=_dictionary,
+    between=", ",
+    closing="}",
+    standing=Standing.ANY,
+    alone=True,
+)
 
 ANY_LINE = Grammar(
     name="any-line",

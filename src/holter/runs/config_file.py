@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from holter.readers.yaml_text import MOST, settings
+from holter.readers.yaml_text import MOST, settings, unwrapped
 from holter.runs.folder import own_name
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _MODEL = frozenset({"architectures", "model_type", "transformers_version"})
 """Entries of the ``config.json`` of a model, which is no run's."""
 
 
-def beside(log: Path) -> tuple[dict[str, object], str]:
+def config_beside(log: Path) -> tuple[dict[str, object], str]:
     """The hyper-parameters beside a log and the file they stand in; nothing and an empty name where there are none.
 
     What is no tracker's is believed only of a log without a name of its own: of ``metrics.jsonl``, not of ``seed-1.jsonl``,
@@ -54,11 +54,7 @@ def _entries(file: Path, *, of_one_run: bool) -> dict[str, object]:
         said = orjson.loads(data)
         return said if of_one_run and isinstance(said, dict) and not said.keys() & _MODEL else {}
     said = settings(data.decode("utf-8", errors="replace"))
-    if not all(isinstance(entry, dict) and "value" in entry for key, entry in said.items() if key not in _INTERNAL):
-        return said if of_one_run else {}
-    return {key: _unwrapped(entry) for key, entry in said.items() if key not in _INTERNAL}
-
-
-def _unwrapped(entry: object) -> object:
-    """The value of an entry that a tracker keeps together with a description of it."""
-    return entry["value"] if isinstance(entry, dict) else entry
+    of_tracker = unwrapped(said, _INTERNAL)
+    if of_tracker is not None:
+        return of_tracker
+    return said if of_one_run else {}
