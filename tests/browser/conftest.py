@@ -8,9 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from holter.dashboard import fleet
+
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 120_000
+"""Milliseconds after which what did not come will not come."""
+
+
+@pytest.fixture(autouse=True)
+def restless(monkeypatch):
+    """A log that changed is read again at once: a machine that took long over it is no reason to let it rest."""
+    monkeypatch.setattr(fleet, "READING_REST", 0.0)
 
 
 def executable() -> str | None:
@@ -26,9 +36,25 @@ def chromium():
     if path is None:
         pytest.skip("no Chromium here; tests/browser/install.sh installs one for root, or set HOLTER_CHROMIUM to one")
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        sync_api.expect.set_options(timeout=PATIENCE)
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], timeout=PATIENCE)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def new_context(chromium):
+    """Makes a context: what a person's browser keeps. It is closed with the test."""
+    contexts = []
+
+    def make(**options):
+        contexts.append(chromium.new_context(**options))
+        contexts[-1].set_default_timeout(PATIENCE)
+        return contexts[-1]
+
+    yield make
+    for context in contexts:
+        context.close()
 
 
 @dataclass
@@ -44,16 +70,14 @@ class Opened:
 
 
 @pytest.fixture
-def open_page(chromium):
+def open_page(new_context):
     """Opens a file or an address at a width and in a colour scheme; at the end nothing may have gone wrong in it."""
-    contexts, opened = [], []
+    opened = []
 
     def open_(
         at: Path | str, *, width: int = 1280, height: int = 900, scheme: str = "light", wait: str = ".page h1"
     ) -> Opened:
-        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
+        page = new_context(viewport={"width": width, "height": height}, color_scheme=scheme).new_page()
         out = Opened(
             page, "file://" if isinstance(at, Path) else at.split("/", 3)[0] + "//" + at.split("/", 3)[2] + "/"
         )
@@ -72,8 +96,6 @@ def open_page(chromium):
         assert each.errors == []
         assert each.dialogs == []
         assert [r for r in each.requests if not r.startswith((each.home, "data:"))] == []
-    for context in contexts:
-        context.close()
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
 SOURCES = sorted(p for p in (WEB / "src").rglob("*") if p.suffix in {".ts", ".css"})
@@ -22,7 +24,7 @@ def test_typescript_is_content():
         [sys.executable, "-c", code, str(compiler), "--noEmit", "-p", str(WEB)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -223,22 +223,22 @@ def test_nothing_a_log_says_comes_alive(open_page, written):
     assert out.dialogs == []
 
 
-def test_the_policy_stops_what_would_leave_the_page(chromium, written):
-    context = chromium.new_context()
-    page = context.new_page()
+def test_the_policy_stops_what_would_leave_the_page(new_context, written):
+    page = new_context().new_page()
     page.goto(written("sick", [sick()]).as_uri())
     blocked = page.evaluate(
         """async () => {
           const seen = [];
-          document.addEventListener('securitypolicyviolation', (e) => seen.push(e.effectiveDirective));
+          const all = new Promise((done) => document.addEventListener('securitypolicyviolation', (e) => {
+            if (seen.push(e.effectiveDirective) === 3) done();
+          }));
           await fetch('https://x.example/').catch(() => {});
           document.body.append(Object.assign(new Image(), { src: 'https://x.example/p.png' }));
           document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.alive = 1' }));
-          await new Promise((done) => setTimeout(done, 50));
+          await all;
           return [seen.map((d) => d.split('-').slice(0, 2).join('-')).sort(), window.alive];
         }"""
     )
-    context.close()
     assert blocked == [["connect-src", "img-src", "script-src"], None]
 
 

@@ -2,8 +2,12 @@
 
 import { h } from "./dom";
 import type { Payload, Run } from "./payload";
+import { first } from "./phrases";
 import { inline } from "./prose";
 import { t, told } from "./text";
+
+/** Names that nobody knows that are listed. */
+const NAMED = 40;
 
 export function advice(run: Run): HTMLElement | null {
   if (!run.advice.length) return null;
@@ -40,7 +44,7 @@ export function about(payload: Payload, run: Run): HTMLElement {
               { class: "note" },
               t("Not understood ({n}): {names}", {
                 n: run.unknown_names.length,
-                names: run.unknown_names.slice(0, 40).join(", "),
+                names: first(run.unknown_names, NAMED),
               }),
             )
           : null,
@@ -65,7 +69,7 @@ function unchecked(payload: Payload, run: Run): HTMLElement {
       ? h(
           "details",
           {},
-          h("summary", {}, t("{n} detectors lacked something", { n: whole })),
+          h("summary", {}, whole === 1 ? t("1 detector lacked something") : t("{n} detectors lacked something", { n: whole })),
           h(
             "ul",
             {},
@@ -100,7 +104,7 @@ function folded(title: string, entries: Record<string, string>): HTMLElement {
     { class: "about-part" },
     h("h3", {}, title),
     count
-      ? h("details", {}, h("summary", {}, t("{n} entries", { n: count })), pairs(entries))
+      ? h("details", {}, h("summary", {}, count === 1 ? t("1 entry") : t("{n} entries", { n: count })), pairs(entries))
       : h("p", { class: "note" }, t("The log does not say.")),
   );
 }

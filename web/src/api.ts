@@ -16,7 +16,8 @@ export interface Summary {
   gap: number | null;
   why: string;
   progress: number | null;
-  rows: number;
+  /** Null before the log was read; the last step is then that of the end of its file, where that tells. */
+  rows: number | null;
   last_step: Num | null;
   dialect: string;
   /** Null before the detectors looked. */
@@ -31,7 +32,7 @@ export interface Listed {
   /** The server's version, of this process only. */
   version: string;
   root: string;
-  /** Whether all runs were read that were there when the server began. */
+  /** Whether all runs are listed that were there when the server began. */
   looked: boolean;
   ids: string[];
   runs: Summary[];

@@ -90,7 +90,9 @@ export class Board {
     });
     const title = h("h3", {}, group.title);
     if (!CLOSED.has(group.id)) return h("section", { class: "sign", "data-sign": group.id }, title, ...strips);
-    const count = h("span", { class: "count" }, t("{n} strips", { n: strips.length }));
+    const [n, all] = [strips.length, group.all ?? 0];
+    const said = all > n ? t("{n} of {all} strips", { n, all }) : n === 1 ? t("1 strip") : t("{n} strips", { n });
+    const count = h("span", { class: "count" }, said);
     return h("details", { class: "sign closed", "data-sign": group.id }, h("summary", {}, title, count), ...strips);
   }
 }

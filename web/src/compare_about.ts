@@ -4,6 +4,7 @@ import type { ComparePayload } from "./compare_payload";
 import { scrolled } from "./compare_settings";
 import { h } from "./dom";
 import { step } from "./format";
+import { counted, listed } from "./phrases";
 import { t, told } from "./text";
 import { badge } from "./verdict";
 
@@ -36,7 +37,7 @@ export function about(payload: ComparePayload): HTMLElement {
                 "ul",
                 {},
                 ...only.map(([key, labels]) =>
-                  h("li", {}, h("code", {}, key), " ", t("only in {labels}", { labels: labels.join(", ") })),
+                  h("li", {}, h("code", {}, key), " ", t("only in {labels}", { labels: listed(labels) })),
                 ),
               ),
             ),
@@ -52,7 +53,7 @@ function runs(payload: ComparePayload): HTMLElement {
   return h(
     "details",
     { class: "overview all-runs" },
-    h("summary", {}, t("{n} runs", { n: payload.runs.length })),
+    h("summary", {}, counted(payload.runs.length)),
     scrolled(
       t("Runs"),
       h("thead", {}, h("tr", {}, ...heads.map((x) => h("th", { scope: "col" }, x)))),

@@ -19,6 +19,7 @@ import {
 } from "./compare_words";
 import { h, svg } from "./dom";
 import { place } from "./format";
+import { listed } from "./phrases";
 import { t, told } from "./text";
 
 /** Brings the strip of a signal into view, its crosshair at a place. */
@@ -89,7 +90,7 @@ export function differences(payload: ComparePayload, pair: Pair, reveal: Reveal)
           { class: "more" },
           t("Too few rows to judge ({n}): {names}", {
             n: unknown.length,
-            names: unknown.map((d) => signalOf(payload, d.signal)?.metric ?? d.signal).join(", "),
+            names: listed(unknown.map((d) => signalOf(payload, d.signal)?.metric ?? d.signal)),
           }),
         )
       : null,

@@ -10,6 +10,7 @@ import { sweepSection } from "./compare_sweep";
 import { h, replace } from "./dom";
 import { Explainer } from "./explain";
 import { Link } from "./link";
+import { counted } from "./phrases";
 import { speak, t, told } from "./text";
 import { toolbar } from "./toolbar";
 import { badge } from "./verdict";
@@ -96,7 +97,7 @@ export class ComparePage {
     const { groups, runs, axis } = this.payload;
     const counts = [
       groups.length === 1 ? t("1 setting") : t("{n} settings", { n: groups.length }),
-      t("{n} runs", { n: runs.length }),
+      counted(runs.length),
       axis === "step" ? t("aligned on steps") : axis === "tokens" ? t("aligned on tokens") : t("aligned on episodes"),
     ];
     return h(

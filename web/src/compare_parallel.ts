@@ -5,6 +5,7 @@ import { num } from "./columns";
 import type { ComparePayload, Sweep } from "./compare_payload";
 import { short, signalOf } from "./compare_words";
 import { h, replace, svg } from "./dom";
+import { labelled, listed } from "./phrases";
 import { t } from "./text";
 import { paint, tone } from "./tones";
 
@@ -181,7 +182,7 @@ export class Parallel {
 
   private told(r: number): string {
     const values = this.axes.map((axis) => `${axis.name} ${short(axis.values[r] ?? NaN)}`);
-    return `${this.payload.runs[r]?.short_name ?? ""}: ${values.join(", ")}`;
+    return labelled(this.payload.runs[r]?.short_name ?? "", listed(values));
   }
 
   private within(r: number): boolean {

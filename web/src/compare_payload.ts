@@ -78,6 +78,8 @@ export interface Influence {
 export interface Sweep {
   influences: Influence[];
   together: string[][];
+  /** Whether ranks of so few runs cannot stand out, whatever the settings do. */
+  too_few: boolean;
   /** What each run was set to. */
   settings: { name: string; values: Num[] }[];
   /** Where each run ended, by signal. */

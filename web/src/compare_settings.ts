@@ -4,6 +4,7 @@ import type { ComparePayload } from "./compare_payload";
 import { differs, labelOf, levelText } from "./compare_words";
 import { h } from "./dom";
 import type { Status } from "./payload";
+import { listed } from "./phrases";
 import { t } from "./text";
 import { swatch, tone } from "./tones";
 import { badge } from "./verdict";
@@ -123,10 +124,7 @@ function found(payload: ComparePayload, g: number): string {
   const counted = new Map<string, number>();
   for (const r of payload.groups[g]?.runs ?? [])
     for (const detector of payload.runs[r]?.found ?? []) counted.set(detector, (counted.get(detector) ?? 0) + 1);
-  return [...counted.entries()]
-    .sort((a, b) => b[1] - a[1])
-    .map(([detector]) => detector)
-    .join(", ");
+  return listed([...counted.entries()].sort((a, b) => b[1] - a[1]).map(([detector]) => detector));
 }
 
 function valueOf(payload: ComparePayload, setting: ComparePayload["settings"][number], g: number): string {

@@ -6,6 +6,7 @@ import type { ComparePayload, Influence, Sweep } from "./compare_payload";
 import { scrolled } from "./compare_settings";
 import { short, signalOf } from "./compare_words";
 import { h } from "./dom";
+import { listed } from "./phrases";
 import { t } from "./text";
 
 const MOST_SENTENCES = 8;
@@ -30,7 +31,11 @@ export function sweepSection(payload: ComparePayload, sweep: Sweep): { root: HTM
           : h(
               "p",
               { class: "nothing" },
-              t("Nothing that stands out beside the seeds and the number of signals looked at."),
+              sweep.too_few
+                ? t(
+                    "Ranks of so few runs and values cannot show it; the differences between the settings say what can be said.",
+                  )
+                : t("Nothing that stands out beside the seeds and the number of signals looked at."),
             ),
         sentences.length > MOST_SENTENCES
           ? h(
@@ -44,7 +49,7 @@ export function sweepSection(payload: ComparePayload, sweep: Sweep): { root: HTM
           h(
             "p",
             { class: "together" },
-            t("{names} always change together: their effects cannot be told apart.", { names: names.join(", ") }),
+            t("{names} always change together: their effects cannot be told apart.", { names: listed(names) }),
           ),
         ),
         correlations(payload, sweep),

@@ -11,7 +11,7 @@ import { inline } from "./prose";
 import { t, told } from "./text";
 
 export class Explainer {
-  readonly root: HTMLElement = h("div", { class: "explain", popover: "auto", role: "dialog" });
+  readonly root: HTMLElement = h("div", { class: "explain", popover: "auto", role: "dialog", tabindex: -1 });
 
   /** @param pages What is known of each signal, by key. */
   constructor(
@@ -52,6 +52,8 @@ export class Explainer {
     const box = beside.getBoundingClientRect();
     const size = this.root.getBoundingClientRect();
     this.root.style.left = `${Math.max(8, Math.min(box.left, innerWidth - size.width - 8))}px`;
+    // Who came by the keyboard reads it there, and Escape leads back.
+    this.root.focus({ preventScroll: true });
     this.root.style.top = `${Math.max(8, Math.min(box.bottom + 6, innerHeight - size.height - 8))}px`;
   }
 }

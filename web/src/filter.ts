@@ -1,6 +1,7 @@
 // Which runs of the list are shown: words, verdict, state, and comparisons with the configuration (`beta>0.01`).
 
 import type { Summary } from "./api";
+import type { Status } from "./payload";
 import { told } from "./text";
 
 export interface Wanted {
@@ -12,10 +13,9 @@ export interface Wanted {
 type Test = (run: Summary) => boolean;
 
 const COMPARISON = /^([\w./-]+?)(<=|>=|!=|==|=|<|>)(.*)$/;
-const NOT_YET = "unjudged";
 
-export function statusOf(run: Summary): string {
-  return run.status ?? NOT_YET;
+export function statusOf(run: Summary): Status {
+  return run.status ?? "unjudged";
 }
 
 export function filter(wanted: Wanted): Test {

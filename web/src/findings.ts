@@ -3,7 +3,8 @@
 import { num } from "./columns";
 import { h } from "./dom";
 import { span, step, value } from "./format";
-import type { Evidence, Finding, Payload, Run, Story } from "./payload";
+import type { Evidence, Finding, Payload, Run, Status, Story } from "./payload";
+import { after } from "./phrases";
 import { prose } from "./prose";
 import { sampleList } from "./samples";
 import { badge } from "./verdict";
@@ -29,7 +30,7 @@ export class Findings {
       "section",
       { class: "findings", "aria-label": t("Findings") },
       h("h2", {}, t("Findings")),
-      grave.length ? null : h("p", { class: "nothing" }, t("Nothing at warning or above was found.")),
+      grave.length ? null : h("p", { class: "nothing" }, nothing(run.verdict.status)),
       ...grave.map((s) => this.story(s)),
       aside.length ? h("h3", { class: "aside" }, t("Worth knowing")) : null,
       ...aside.map((s) => this.story(s)),
@@ -93,7 +94,7 @@ export class Findings {
         h(
           "span",
           { class: "when" },
-          `${span(num(finding.first_step), num(finding.last_step))}${finding.active ? "" : `, ${t("over")}`}`,
+          when(finding),
         ),
         h("span", { class: "finding-title" }, told(finding.title)),
       ),
@@ -173,6 +174,12 @@ function near(run: Run, finding: Finding): Run["samples"] {
   );
 }
 
+/** The steps of a finding, and whether it is over. */
+function when(finding: Finding): string {
+  const steps = span(num(finding.first_step), num(finding.last_step));
+  return finding.active ? steps : after(steps, t("over"));
+}
+
 function section(title: string, ...content: (HTMLElement | null)[]): HTMLElement {
   return h("section", { class: "part" }, h("h3", {}, title), ...content);
 }
@@ -215,4 +222,11 @@ function evidence(e: Evidence): HTMLElement {
     ),
     more > 0 ? h("p", { class: "more" }, t("and {n} more", { n: more })) : null,
   );
+}
+
+/** What it means that there is no finding: silence of detectors that did not look, or could not tell, is no health. */
+function nothing(status: Status): string {
+  if (status === "unjudged") return t("The detectors are still at work.");
+  if (status === "cannot-tell") return t("None; the verdict says why that is no sign of health.");
+  return t("Nothing at warning or above was found.");
 }

@@ -1,5 +1,6 @@
 // Flags above a strip where findings begin: a button each, so that a click or a key opens the finding.
 
+import { after } from "./phrases";
 import type uPlot from "uplot";
 import { num } from "./columns";
 import { h } from "./dom";
@@ -89,8 +90,8 @@ function make(
       class: `flag ${severity}`,
       type: "button",
       "data-finding": at,
-      "aria-label": `${name}, ${when}`,
-      title: `${name}, ${when}`,
+      "aria-label": after(name, when),
+      title: after(name, when),
       click: () => context.select(at),
     },
     h("span", { class: "flag-mark", "aria-hidden": "true", "data-mark": MARK[severity] }),

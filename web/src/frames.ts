@@ -3,6 +3,7 @@
 import { Refusal } from "./api";
 import type { Encoded } from "./columns";
 import { decode } from "./columns";
+import { t } from "./text";
 
 export interface Frame<T> {
   said: T;
@@ -19,7 +20,7 @@ export async function* frames<T>(answer: Response): AsyncGenerator<Frame<T>> {
     const lengths = new DataView(head);
     const told = await inflow.take(lengths.getUint32(0, true));
     const behind = await inflow.take(lengths.getUint32(4, true));
-    if (!told || !behind) throw new Refusal(0, "The answer ended in the middle.");
+    if (!told || !behind) throw new Refusal(0, t("The answer ended in the middle."));
     const { columns, ...said } = JSON.parse(new TextDecoder().decode(told)) as T & Pick<Frame<T>, "columns">;
     yield { said: said as T, columns, behind };
   }

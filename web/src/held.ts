@@ -1,6 +1,7 @@
 // The runs that a page of the dashboard holds, each as its newest frame left it: of what grows only the end is sent.
 
 import type { Summary } from "./api";
+import { statusOf } from "./filter";
 import type { Frame } from "./frames";
 import { numbers } from "./frames";
 import type { Column } from "./columns";
@@ -73,17 +74,16 @@ export class HeldRuns {
 }
 
 function blank(summary: Summary): Run {
-  const { name, dialect, rows, last_step } = summary;
-  const status = summary.status ?? "cannot-tell";
+  const { name, dialect, last_step } = summary;
   return {
     name,
     dialect,
-    rows,
     last_step,
+    rows: summary.rows ?? 0,
     path: "",
     step_axis: "",
     first_step: null,
-    verdict: { status, confidence: "", sure: "", title: summary.title, text: "" },
+    verdict: { status: statusOf(summary), confidence: "", sure: "", title: summary.title, text: "" },
     last_good_step: null,
     counts: {},
     phases: [],

@@ -17,6 +17,8 @@ export interface Group {
   id: string;
   title: string;
   strips: StripModel[];
+  /** How many there would be, where not all are drawn. */
+  all?: number;
 }
 
 /**
@@ -131,5 +133,6 @@ function unknown(payload: Payload, shown: number[], axis: Axis): Group {
         });
     }
   }
-  return { id: "unknown", title: t("Names nobody knows"), strips: [...strips.values()] };
+  const names = new Set(shown.flatMap((at) => payload.runs[at]?.unknown_names ?? []));
+  return { id: "unknown", title: t("Names nobody knows"), strips: [...strips.values()], all: names.size };
 }

@@ -4,10 +4,14 @@ import { num } from "./columns";
 import { h } from "./dom";
 import { step } from "./format";
 import { shortNames } from "./model";
+import { counted } from "./phrases";
 import type { Head } from "./payload";
 import { t, told } from "./text";
 import { runTone, swatch } from "./tones";
 import { badge } from "./verdict";
+
+/** Columns before those of numbers. */
+const NUMBERS = 4;
 
 export interface OverviewContext {
   chosen: number;
@@ -62,14 +66,14 @@ export function overview(runs: Head[], context: OverviewContext): HTMLElement {
   return h(
     "section",
     { class: "overview" },
-    h("h2", {}, t("{n} runs", { n: runs.length })),
+    h("h2", {}, counted(runs.length)),
     h(
       "div",
       { class: "table", tabindex: 0, role: "group", "aria-label": t("Verdicts") },
       h(
         "table",
         {},
-        h("thead", {}, h("tr", {}, ...heads.map((x) => h("th", { scope: "col" }, x)))),
+        h("thead", {}, h("tr", {}, ...heads.map((x, i) => h("th", { scope: "col", class: i < NUMBERS ? "" : "number" }, x)))),
         h("tbody", {}, ...rows),
       ),
     ),

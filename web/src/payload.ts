@@ -3,7 +3,8 @@
 import type { Column, Num } from "./columns";
 import type { Axis } from "./format";
 
-export type Status = "critical" | "warning" | "info" | "healthy" | "cannot-tell";
+/** `unjudged`: the detectors did not look yet, as in the dashboard while they are at work. */
+export type Status = "critical" | "warning" | "info" | "healthy" | "cannot-tell" | "unjudged";
 
 export interface Verdict {
   status: Status;

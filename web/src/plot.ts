@@ -21,6 +21,8 @@ const FEW = 60;
 const HAIR = 1;
 /** Share of the lines' own range that bands may add at either end. */
 const BESIDE = 0.3;
+/** Distances between whole steps that are written. */
+const WHOLE = Array.from({ length: 14 }, (_, i) => 10 ** i).flatMap((power) => [1, 2, 5].map((n) => n * power));
 
 export interface Look {
   width: number;
@@ -33,6 +35,8 @@ export interface Look {
   smoothing: Level;
   /** Whether the steps are written below. */
   steps: boolean;
+  /** Whether they are whole numbers, so that nothing between two of them is written. */
+  whole: boolean;
   beneath: (u: uPlot) => void;
   above: (u: uPlot) => void;
   moved: (step: number | null) => void;
@@ -165,6 +169,7 @@ function options(series: uPlot.Series[], look: Look): uPlot.Options {
         stroke: () => colour("--ink-soft"),
         font: "11px system-ui, sans-serif",
         gap: 4,
+        ...(look.whole ? { incrs: WHOLE } : {}),
         grid: { stroke: () => colour("--grid"), width: 1 },
         ticks: { show: false },
         values: (_u, splits) => ticks(splits),

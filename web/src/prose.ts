@@ -1,6 +1,7 @@
 // The little Markdown that Holter's own pages use: paragraphs, lists, tables, fences, `code`.
 
 import { h } from "./dom";
+import { listed } from "./phrases";
 
 /** Markdown as elements. */
 export function prose(markdown: string): HTMLElement {
@@ -34,7 +35,7 @@ function table(block: string): HTMLElement {
   const [head = [], , ...body] = rows;
   return h(
     "div",
-    { class: "table", tabindex: 0, role: "group", "aria-label": head.join(", ") },
+    { class: "table", tabindex: 0, role: "group", "aria-label": listed(head) },
     h(
       "table",
       {},

@@ -10,6 +10,8 @@ import { paint, swatch } from "./tones";
 
 /** From how many lines on only three of them are named. */
 export const MANY = 7;
+/** Letters at the end of a name that are always shown. */
+const END = 10;
 
 interface Row {
   root: HTMLElement;
@@ -73,7 +75,11 @@ function ranked<T extends { y: number | undefined }>(read: T[]): T[] {
 }
 
 function name(row: Row, curve: Curve): void {
-  replace(row.name, curve.label);
-  row.name.title = curve.label;
+  const { label } = curve;
+  // Where there is no room for all of it the middle goes: names of one strip are told apart by their ends.
+  const head = label.length > 2 * END ? label.slice(0, -END) : "";
+  replace(row.name, head ? h("span", { class: "metric-head" }, head) : null, label.slice(head.length));
+  row.name.title = label;
+  row.name.setAttribute("aria-label", label);
   paint(row.swatch, curve);
 }

@@ -5,8 +5,10 @@ import { ask } from "./api";
 import { num } from "./columns";
 import { h, replace } from "./dom";
 import { filter, statusOf } from "./filter";
+import { counted } from "./phrases";
 import { oneAtATime } from "./live";
 import type { Palette } from "./palette";
+import { labelled } from "./phrases";
 import { visit } from "./place";
 import { Row, stateWord } from "./run_row";
 import type { RowContext } from "./run_row";
@@ -16,7 +18,7 @@ import { word } from "./verdict";
 
 type Key = "status" | "name" | "state" | "progress" | "age" | "found";
 
-const GRAVITY = ["critical", "warning", "cannot-tell", "info", "healthy", "unjudged"];
+const GRAVITY: Status[] = ["critical", "warning", "cannot-tell", "info", "healthy", "unjudged"];
 const STATES = ["failed", "stalled", "running", "resting", "dead", "finished"];
 
 const ORDER: Record<Key, (run: Summary) => number | string> = {
@@ -40,6 +42,7 @@ export class RunList {
   private readonly state: HTMLSelectElement;
   private readonly actions = h("div", { class: "list-actions" });
   private version = "";
+  private looked = false;
   private sort: { key: Key; down: boolean } = { key: "status", down: false };
   private readonly timer: ReturnType<typeof setInterval>;
   private readonly context: RowContext = {
@@ -52,7 +55,7 @@ export class RunList {
   constructor(private readonly palette: Palette) {
     const again = (): void => this.arrange();
     this.text = h("input", { type: "search", class: "filter", placeholder: t("Filter: words, learning_rate=1e-5, beta>0.01"), "aria-label": t("Filter"), input: again });
-    this.status = picker(t("Verdict"), GRAVITY.map((s) => [s, s === "unjudged" ? t("not judged yet") : word(s as Status)]), again);
+    this.status = picker(t("Verdict"), GRAVITY.map((s) => [s, word(s)]), again);
     this.state = picker(t("State"), STATES.map((s) => [s, stateWord(s as Summary["state"])]), again);
     this.root = h(
       "section",
@@ -62,6 +65,7 @@ export class RunList {
       this.refused,
     );
     this.heads();
+    this.said.textContent = t("Reading …");
     this.timer = setInterval(() => this.rows.forEach((row) => row.tick()), 1000);
   }
 
@@ -84,6 +88,7 @@ export class RunList {
     if (this.version === this.newest) return;
     const answer = await ask<Listed>("/api/runs", this.version ? [["since", this.version]] : []);
     this.version = answer.version;
+    this.looked = answer.looked;
     know(answer.texts);
     const known = new Set(answer.ids);
     for (const [id, row] of this.rows) {
@@ -100,7 +105,7 @@ export class RunList {
     replace(
       this.refused,
       answer.refused.length
-        ? h("details", {}, h("summary", {}, t("{n} files could not be read", { n: answer.refused.length })), h("ul", {}, ...answer.refused.slice(0, 200).map((r) => h("li", {}, h("code", {}, r.file), r.line === null ? "" : `:${r.line}`, ` ${told(r.why)}`))))
+        ? h("details", {}, h("summary", {}, answer.refused.length === 1 ? t("1 file could not be read") : t("{n} files could not be read", { n: answer.refused.length })), h("ul", {}, ...answer.refused.slice(0, 200).map((r) => h("li", {}, h("code", {}, r.file), r.line === null ? "" : `:${r.line}`, ` ${told(r.why)}`))))
         : null,
     );
     this.arrange();
@@ -123,7 +128,11 @@ export class RunList {
       if (root === at) at = at.nextElementSibling;
       else this.body.insertBefore(root, at);
     }
-    this.said.textContent = shown.length === this.rows.size ? t("{n} runs", { n: shown.length }) : t("{n} of {all} runs", { n: shown.length, all: this.rows.size });
+    const checking = [...this.rows.values()].filter(({ run }) => !run.status).length;
+    const said = shown.length === this.rows.size ? counted(shown.length) : t("{n} of {all} runs", { n: shown.length, all: this.rows.size });
+    // A folder that is being looked through for the first time is not an empty one.
+    if (!this.looked) this.said.textContent = t("Reading …");
+    else this.said.textContent = checking ? `${said} · ${t("{n} being checked", { n: checking })}` : said;
     this.act(shown.map((row) => row.run.id));
   }
 
@@ -192,5 +201,5 @@ function go(to: Element | null): void {
 }
 
 function picker(name: string, options: [string, string][], changed: () => void): HTMLSelectElement {
-  return h("select", { "aria-label": name, change: changed }, h("option", { value: "" }, `${name}: ${t("all")}`), ...options.map(([code, said]) => h("option", { value: code }, said)));
+  return h("select", { "aria-label": name, change: changed }, h("option", { value: "" }, labelled(name, t("all"))), ...options.map(([code, said]) => h("option", { value: code }, said)));
 }

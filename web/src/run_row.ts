@@ -3,6 +3,7 @@
 import type { State, Summary } from "./api";
 import { decode, num } from "./columns";
 import { h, replace, svg } from "./dom";
+import { statusOf } from "./filter";
 import { step } from "./format";
 import { link } from "./place";
 import { t, told } from "./text";
@@ -62,7 +63,7 @@ export class Row {
     replace(
       this.root,
       h("span", { role: "cell", class: "pick" }, h("label", {}, this.box, this.swatch)),
-      h("span", { class: "status", role: "cell" }, run.status ? badge(run.status) : h("span", { class: "badge unjudged" }, t("not judged yet"))),
+      h("span", { class: "status", role: "cell" }, badge(statusOf(run))),
       h("span", { class: "name", role: "rowheader" }, link({ page: "runs", ids: [run.id] }, { class: "run-link" }, ...named(run.name)), h("span", { class: "says", title: told(run.title) }, told(run.title))),
       h("span", { class: "state", role: "cell" }, h("span", { class: `state-mark ${run.state}`, title: run.why }, stateWord(run.state))),
       h("span", { class: "progress", role: "cell" }, h("span", { class: "step" }, last), bar(run.progress)),

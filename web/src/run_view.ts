@@ -11,6 +11,7 @@ import { HeldRuns } from "./held";
 import type { RunFrame } from "./held";
 import { oneAtATime } from "./live";
 import type { Palette } from "./palette";
+import { counted } from "./phrases";
 import { link } from "./place";
 import { Ranges } from "./ranges";
 import { RunPage } from "./run_page";
@@ -164,12 +165,12 @@ export class RunView {
           first.progress === null ? null : h("progress", { max: 100, value: Math.round(first.progress * 100), "aria-label": t("Progress") }),
           first.age === null ? null : h("span", { class: "age" }, t("last row: {ago}", { ago: ago(first.age + since) })),
         ]
-      : [this.summaries.length ? h("span", {}, t("{n} runs", { n: this.summaries.length })) : null];
+      : [this.summaries.length ? h("span", {}, counted(this.summaries.length)) : null];
     const back = this.bar.querySelector(".back") ?? link({ page: "list" }, { class: "back" }, `‹ ${t("All runs")}`);
     const facts = h("span", { class: "run-now" }, ...parts);
     if (back.isConnected) this.bar.querySelector(".run-now")?.replaceWith(facts);
     else replace(this.bar, back, facts);
-    document.title = `${alive ? first.name : t("{n} runs", { n: this.ids.length })} · Holter`;
+    document.title = `${alive ? first.name : counted(this.ids.length)} · Holter`;
   }
 }
 

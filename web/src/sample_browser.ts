@@ -60,7 +60,7 @@ export class SampleBrowser {
       this.next = answer.next;
       this.more.hidden = answer.next === null;
       const shown = this.list.childElementCount;
-      this.said.textContent = shown ? (answer.next === null ? t("{n} completions", { n: shown }) : t("the first {n} completions", { n: shown })) : t("No completion is like that.");
+      this.said.textContent = shown ? (answer.next === null ? (shown === 1 ? t("1 completion") : t("{n} completions", { n: shown })) : t("the first {n} completions", { n: shown })) : t("No completion is like that.");
     } catch (error) {
       if (!under.signal.aborted) this.said.textContent = String(error instanceof Error ? error.message : error);
     }

@@ -1,5 +1,6 @@
 // One strip of the page: what it shows and its values on the left, the chart on the right. Strips share steps by a Link.
 
+import { after, labelled, listed, stated } from "./phrases";
 import type uPlot from "uplot";
 import { num } from "./columns";
 import type { Band } from "./compare_spread";
@@ -122,6 +123,7 @@ export class Strip {
       reach: this.model.spread ? reachOf(this.model.spread.bands) : null,
       smoothing: this.context.smoothing(),
       steps: this.steps,
+      whole: this.curves.every((c) => c.xs.every(Number.isInteger)),
       beneath: (u) => {
         beneath(u, {
           band: this.model.band,
@@ -223,7 +225,7 @@ export class Strip {
       {
         class: "scale",
         type: "button",
-        "aria-label": `${t("Vertical scale")}: ${scaleName(this.scale)}`,
+        "aria-label": labelled(t("Vertical scale"), scaleName(this.scale)),
         click: () => this.otherScale(scale),
       },
       scaleName(this.scale),
@@ -241,7 +243,7 @@ export class Strip {
   private otherScale(button: HTMLElement): void {
     this.scale = this.scale === this.scales[0] ? this.scales[1] : this.scales[0];
     button.textContent = scaleName(this.scale);
-    button.setAttribute("aria-label", `${t("Vertical scale")}: ${scaleName(this.scale)}`);
+    button.setAttribute("aria-label", labelled(t("Vertical scale"), scaleName(this.scale)));
     if (this.u) this.draw();
   }
 
@@ -264,7 +266,7 @@ export class Strip {
     if (this.u) this.u.setCursor({ left: at === null ? -10 : this.u.valToPos(at, "x"), top: 0 }, false);
     if (document.activeElement === this.plot && at !== null) {
       this.plot.setAttribute("aria-valuenow", String(at));
-      this.plot.setAttribute("aria-valuetext", `${place(at, axis)}: ${said.join(", ")}`);
+      this.plot.setAttribute("aria-valuetext", labelled(place(at, axis), listed(said)));
     }
   }
 
@@ -316,12 +318,12 @@ export class Strip {
         facts.nan ? t("{n} NaN", { n: facts.nan }) : "",
         isThinned(c) ? t("drawn from {n} values", { n: facts.n }) : "",
       ];
-      return `${c.label}: ${parts.filter(Boolean).join(", ")}`;
+      return labelled(c.label, parts.filter(Boolean).reduce(after));
     });
     const found = this.model.findings.map(
       (f) => `${f.finding.detector} ${span(num(f.finding.first_step), num(f.finding.last_step))}`,
     );
-    return [this.model.title, ...lines, ...found].join(". ");
+    return stated([this.model.title, ...lines, ...found]);
   }
 }
 

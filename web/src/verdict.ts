@@ -6,9 +6,10 @@ import { h } from "./dom";
 import { span, step } from "./format";
 import type { Link } from "./link";
 import type { Head, Run, Status } from "./payload";
+import { after, labelled } from "./phrases";
 import { t, told } from "./text";
 
-const MARKS: Record<Status, string> = { critical: "✗", warning: "!", info: "i", healthy: "✓", "cannot-tell": "?" };
+const MARKS: Record<Status, string> = { critical: "✗", warning: "!", info: "i", healthy: "✓", "cannot-tell": "?", unjudged: "…" };
 
 export function word(status: Status): string {
   const words: Record<Status, string> = {
@@ -17,6 +18,7 @@ export function word(status: Status): string {
     info: t("info"),
     healthy: t("healthy"),
     "cannot-tell": t("cannot tell"),
+    unjudged: t("checking"),
   };
   return words[status];
 }
@@ -40,7 +42,7 @@ export function verdict(run: Head): HTMLElement {
       "div",
       { class: "verdict-head" },
       badge(verdict.status),
-      verdict.title.toLowerCase().includes(verdict.sure) ? null : h("span", { class: "sure" }, told(verdict.sure)),
+      verdict.status === "unjudged" || verdict.title.toLowerCase().includes(verdict.sure) ? null : h("span", { class: "sure" }, told(verdict.sure)),
     ),
     h("h1", {}, told(verdict.title)),
     h("p", {}, told(verdict.text)),
@@ -68,8 +70,8 @@ export function phases(run: Run, link: Link, placed: Placed): HTMLElement | null
       {
         type: "button",
         class: `phase ${phase.status}`,
-        title: `${span(first, last)}: ${told(phase.title)}`,
-        "aria-label": `${word(phase.status)}, ${span(first, last)}: ${told(phase.title)}`,
+        title: labelled(span(first, last), told(phase.title)),
+        "aria-label": labelled(after(word(phase.status), span(first, last)), told(phase.title)),
         click: () => link.zoom([placed(first), placed(last)]),
       },
       h("span", {}, span(first, last)),

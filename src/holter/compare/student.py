@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _TINY = 1e-300
 _NORMAL = NormalDist()
 
+FALSE = 0.05
+"""Share of the differences that are called so which may be false."""
+
 
 def two_sided(t: float, df: float) -> float:
     """Probability of a value at least as far from 0 as `t`.
@@ -52,7 +55,7 @@ def critical(alpha: float, df: float) -> float:
     return (low + high) / 2
 
 
-def discovered(p: Sequence[float], rate: float = 0.05) -> list[bool]:
+def discovered(p: Sequence[float], rate: float = FALSE) -> list[bool]:
     """Which of many tests stand when at most `rate` of those that stand may be false (Benjamini-Hochberg).
 
     Args:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.compare.student import discovered
+from holter.compare.student import FALSE, discovered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,11 +53,13 @@ class Sweep:
         settings: The numeric settings that take more than one value.
         influences: What each did to each signal, the surest first.
         together: Settings that always change together, whose effects these runs cannot tell apart.
+        too_few: Whether ranks of so few runs and values cannot stand out, whatever the settings do.
     """
 
     settings: tuple[Setting, ...]
     influences: tuple[Influence, ...]
     together: tuple[tuple[str, ...], ...]
+    too_few: bool
 
 
 def sweep(apart: Sequence[Setting], levels: Mapping[str, NDArray[np.float64]]) -> Sweep | None:
@@ -80,7 +83,14 @@ def sweep(apart: Sequence[Setting], levels: Mapping[str, NDArray[np.float64]]) -
                 tested.append((setting.name, signal, rho, p))
     stands = discovered([t[3] for t in tested])
     influences = [Influence(*t, stands=s) for t, s in zip(tested, stands, strict=True)]
-    return Sweep(swept, tuple(sorted(influences, key=lambda i: (i.p, -abs(i.rho)))), _together(swept))
+    too_few = all(_least(s.numbers or ()) > FALSE for s in swept)
+    return Sweep(swept, tuple(sorted(influences, key=lambda i: (i.p, -abs(i.rho)))), _together(swept), too_few)
+
+
+def _least(values: Sequence[float]) -> float:
+    """Least probability that ranks over these values can have: of a signal that follows them without exception."""
+    ties = math.prod(math.factorial(n) for n in Counter(values).values())
+    return min(1.0, 2 * ties / math.factorial(len(values)))
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from holter.language import spoken, text
+from holter.language import spoken, told
 from holter.reports.html.page import asset
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def assets() -> Mapping[str, tuple[str, bytes]]:
     Raises:
         MissingBundleError: When the front end was not built into this installation.
     """
-    without_script = text("The dashboard draws with a script. `holter check` and `holter report` need none.")
+    without_script = told("The dashboard draws with a script. `holter check` and `holter report` need none.")
     shell = SHELL.format(language=spoken(), without_script=escape(without_script))
     bundle = {name: (kind, asset(name).encode()) for name, kind in BUNDLE.items()}
     return {"index.html": ("text/html", shell.encode()), **bundle}

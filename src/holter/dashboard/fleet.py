@@ -1,7 +1,8 @@
-"""All runs below a folder, kept current: found, read when their files change, diagnosed when that is paid for.
+"""All runs below a folder, kept current: listed as soon as they are found, read, and judged.
 
-One thread looks at the files, another runs the detectors, so that a list of runs stands long before the last of them is judged
-and a run that grows does not wait for one that is being judged.
+One thread looks at the files. Others have the logs read and the runs judged, those first that somebody looks at; the work itself
+is done where `holter.dashboard.work` says, for `holter serve` in other processes. So a list stands before the first log is read,
+curves before the first verdict, and nobody who asks waits for either.
 """
 
 from __future__ import annotations
@@ -11,29 +12,32 @@ import logging
 import secrets
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holter.dashboard.entry import Entry
+from holter.dashboard.glimpse import glimpse
 from holter.dashboard.pending import unjudged
-from holter.errors import HolterError
-from holter.findings.diagnosis import diagnose_in_place
-from holter.language import phrase, reason
+from holter.dashboard.work import Crew, Judge, LogReader
+from holter.errors import HolterError, reason
+from holter.language import phrase
 from holter.monitor.pulse import Pulse, PulseTaker
 from holter.readers.base import Skipped
+from holter.readers.plausibility import NotALogError
 from holter.runs.folder import logs_in
-from holter.runs.hyperparameters import hyperparameter
-from holter.runs.load import load_source
 from holter.settings import Settings
+from holter.store import layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from holter.findings.diagnosis import Diagnosis
+    from holter.dashboard.apart import Worker
     from holter.language import Said
     from holter.readers.base import Source
+    from holter.runs.load import Choices
     from holter.runs.run import Run
 
 REST = 10.0
@@ -42,110 +46,79 @@ READING_REST = 3.0
 """The same for reading it, beyond `SHORT`."""
 SHORT = 1.0
 """Seconds of reading that need no rest."""
-DEAD = 3600.0
-"""Seconds without a row from which on a run that never said it ended is called dead, and not only stalled."""
 LOOK = 2.0
-"""Seconds between looks at the files."""
+"""Seconds between looks at the files, at the least."""
+LOOKING_REST = 9.0
+"""Times as long as a look took until the next one."""
 
 logger = logging.getLogger("holter")
 
 Signature = tuple[tuple[str, int, int], ...]
 
 
-class State(StrEnum):
-    """Whether a run still trains, as far as its files tell."""
-
-    RUNNING = "running"
-    FINISHED = "finished"
-    FAILED = "failed"
-    STALLED = "stalled"
-    DEAD = "dead"
-    RESTING = "resting"
-    """No row came since the dashboard began to look, and nothing says whether one was due."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One run as the dashboard knows it.
+@dataclass(slots=True, eq=False)
+class _Log:
+    """The sources of one run, and what came of them.
 
     Attributes:
-        id: Short name in addresses; the same as long as the run's file stays where it is.
-        name: Path below the folder, as people read it.
-        run: The run as it was read last.
-        diagnosis: What the detectors say of it; None before they looked.
-        pulse: Its signs of life.
-        version: Grows with every change, so that a page can tell what it has.
-        since: The fleet's version with which this one was published.
+        choices: The sources, the best first.
+        seen: Its files at the last look.
+        read: Its files when it was last read; None before it was.
+        reader: Which reader reads it, and may have kept what it understood.
+        busy: Whether it is being read.
+        judging: Ids of its runs that are being judged.
+        pulsed: What its pulses were taken of.
+        taken: When.
     """
 
-    id: str
-    name: str
-    run: Run
-    diagnosis: Diagnosis | None
-    pulse: Pulse
-    version: int
-    since: int = 0
-
-    @property
-    def state(self) -> State:
-        """Whether it still trains."""
-        if self.pulse.ended:
-            return State(self.pulse.ended)
-        if self.progress == 1.0:
-            return State.FINISHED
-        if self.pulse.stalled:
-            return State.DEAD if (self.pulse.age or 0.0) > DEAD else State.STALLED
-        if self.pulse.gap is not None:
-            return State.RUNNING
-        return State.DEAD if (self.pulse.age or 0.0) > DEAD else State.RESTING
-
-    @property
-    def progress(self) -> float | None:
-        """Share of the planned steps that are done, 0 to 1; None where nothing says how many are planned."""
-        planned = hyperparameter(self.run, "planned_steps")
-        if planned is None or planned <= 0 or not len(self.run):
-            return None
-        return min(1.0, float(self.run.steps[-1]) / planned)
-
-
-@dataclass(slots=True)
-class _Log:
-    """The sources of one run, and what came of them."""
-
-    signature: Signature = ()
-    entries: list[Entry] = field(default_factory=list)
+    choices: Choices
+    reader: int
+    entries: list[Entry]
+    seen: Signature = ()
+    read: Signature | None = None
     troubles: tuple[Skipped, ...] = ()
     reading_due: float = 0.0
     diagnosis_due: float = 0.0
+    busy: bool = False
+    judging: set[str] = field(default_factory=set)
     takers: dict[str, PulseTaker] = field(default_factory=dict)
+    pulsed: object = None
+    taken: float = 0.0
     shown: frozenset[str] = frozenset()
+
+    @property
+    def stale(self) -> bool:
+        """Whether its files changed since it was read."""
+        return self.seen != self.read
+
+    @property
+    def newest(self) -> int:
+        """When its newest file changed."""
+        return max((mtime for _, _, mtime in self.seen), default=0)
 
 
 class Fleet:
-    """The runs below a folder. Two threads of its own look and judge, readers may ask from any."""
+    """The runs below a folder. Threads of its own keep them current, readers may ask from any."""
 
     def __init__(
         self,
         root: Path,
         *,
-        settings: Settings | None = None,
         clock: Callable[[], float] = time.time,
-        workers: int = 2,
+        crew: Crew | None = None,
     ) -> None:
         """Nothing is read before `look` or `start`.
 
         Args:
             root: The folder.
-            settings: Which detectors, with which limits.
             clock: Wall-clock time, seconds since 1970.
-            workers: Logs that are read at the same time.
+            crew: Who reads and judges; one of each in this process, by Holter's own settings, unless given.
         """
         self.root = root.resolve()
         self.mark = secrets.token_hex(4)
         """Tells its versions from those of another one, as of a server before or after."""
-        self._settings = settings or Settings()
+        self._crew = crew or Crew.here(Settings())
         self._clock = clock
-        self._workers = workers
         self._logs: dict[str, _Log] = {}
         self._entries: dict[str, Entry] = {}
         self._found: tuple[Skipped, ...] = ()
@@ -159,7 +132,7 @@ class Fleet:
 
     @property
     def looked(self) -> bool:
-        """Whether every run that was there at the beginning was read, or could not be."""
+        """Whether every run that was there at the beginning is listed."""
         return self._looked.is_set()
 
     @property
@@ -183,7 +156,7 @@ class Fleet:
         return sorted(self._entries.values(), key=lambda e: e.name)
 
     def get(self, id: str) -> Entry | None:
-        """One run, or None where there is none of this name. Who is asked for is judged before the others."""
+        """One run, or None where there is none of this name. Who is asked for is read and judged before the others."""
         entry = self._entries.get(id)
         if entry is not None:
             self._asked_for[id] = time.monotonic()
@@ -201,71 +174,153 @@ class Fleet:
         return stop
 
     def start(self) -> None:
-        """Look and judge again and again, in threads of their own."""
-        for name, work in (("holter-looks", self._keep_looking), ("holter-judges", self._keep_judging)):
-            threading.Thread(target=work, name=name, daemon=True).start()
+        """Look, read and judge again and again, in threads of their own."""
+        self._crew.begin()
+        readers = [partial(self._read_one, number) for number in range(len(self._crew.readers))]
+        judges = [partial(self._judge_one, judge) for judge in self._crew.judges]
+        threading.Thread(target=self._keep_looking, name="holter-looks", daemon=True).start()
+        for name, some in (("holter-reads", readers), ("holter-judges", judges)):
+            for work in some:
+                threading.Thread(target=self._keep, args=(work,), name=name, daemon=True).start()
 
     def close(self) -> None:
-        """Look no more."""
+        """Look no more, and break off what is done."""
         self._done.set()
+        self._crew.end()
         self._tell()
 
     def look(self) -> None:
-        """Look once and judge whatever is due."""
+        """Look once, and read and judge whatever is due."""
         self.read()
         while self.judge_one():
             pass
 
     def read(self) -> None:
         """Find the runs and read those whose files changed; each is published as soon as it is read."""
+        self.find()
+        for number in range(len(self._crew.readers)):
+            while self._read_one(number):
+                pass
+
+    def judge_one(self) -> bool:
+        """Judge one run that is due; whether there was one."""
+        return self._judge_one(self._crew.judges[0])
+
+    def find(self) -> None:
+        """Find the runs and see which files changed. New ones are published at once, with what the ends of their files say."""
         found = logs_in(self.root)
-        choices = {_key(each): [source for source, _ in each] for each in found.runs}
+        choices = {_key(each): each for each in found.runs}
+        seen = {key: _signature([source for source, _ in each]) for key, each in choices.items()}
+        new: list[_Log] = []
         with self._changed:
             self._found = tuple(found.refused)
             for gone in self._logs.keys() - choices.keys():
                 del self._logs[gone]
-            logs = {key: self._logs.setdefault(key, _Log()) for key in choices}
-        # The newest first: they are the ones that somebody waits for.
-        signed = [(log, _signature(choices[key])) for key, log in logs.items()]
-        stale = [each for each in zip(choices.values(), signed, strict=True) if self._is_stale(*each[1])]
-        stale.sort(key=lambda each: max((mtime for _, _, mtime in each[1][1]), default=0), reverse=True)
-        for log, _ in signed:
+            for key, each in choices.items():
+                if key not in self._logs:
+                    number = len(self._logs) % len(self._crew.readers)
+                    self._logs[key] = _Log(each, number, [self._entry(each[0][0].name)])
+                    new.append(self._logs[key])
+                self._logs[key].choices, self._logs[key].seen = each, seen[key]
+            logs = list(self._logs.values())
+        for log in logs:
             self._take_pulses(log)
         self._publish()
-        with ThreadPoolExecutor(self._workers) as pool:
-            for _ in pool.map(lambda each: self._read(each[0], *each[1]), stale):
-                pass
         if not self.looked:
             self._looked.set()
             with self._changed:
                 self._version += 1
             self._tell()
+        for log in new:
+            self._glimpse(log)
 
-    def judge_one(self) -> bool:
-        """Judge the run that is due and was asked for last; whether there was one.
+    def _glimpse(self, log: _Log) -> None:
+        """Show where a run stands that is not read yet."""
+        if log.read is not None or self.closed:
+            return
+        try:
+            step = glimpse(log.choices[0][0])
+        except Exception:
+            # Whatever a reader trips over is told when the log is read.
+            step = None
+        with self._changed:
+            if step is None or log.read is not None:
+                return
+            log.entries = [replace(e, glimpsed=step, version=e.version + 1) for e in log.entries]
+        self._publish(log)
 
-        While the folder is read for the first time, only what somebody asked for is judged: a list that stands is worth more
-        than the first verdicts in it.
-        """
+    def _read_one(self, number: int) -> bool:
+        """Have one of the reader's logs read that is due, the one that was asked for last; whether there was one."""
         now = time.monotonic()
         with self._changed:
             due = [
-                (self._asked_for.get(e.id, 0.0), e.diagnosis is None, log, e)
+                (max((self._asked_for.get(e.id, 0.0) for e in log.entries), default=0.0), log.newest, log)
+                for log in self._logs.values()
+                if log.reader == number and log.stale and not log.busy and now >= log.reading_due
+            ]
+            if not due or self.closed:
+                return False
+            # The newest first: they are the ones that somebody waits for.
+            *_, log = max(due, key=lambda each: each[:2])
+            log.busy = True
+            signature, again = log.seen, log.read is not None
+        runs, troubles = self._runs(log.choices, self._crew.readers[number], again=again)
+        with self._changed:
+            log.busy, log.read, log.troubles = False, signature, tuple(troubles)
+            log.reading_due = time.monotonic() + READING_REST * max(0.0, time.monotonic() - now - SHORT)
+            if runs:
+                before = {e.id: e for e in log.entries}
+                log.entries = [self._entry(run.path, run, before, several=len(runs) > 1) for run in runs]
+            else:
+                # What was read before still stands, as while a file is being replaced; what never could be read is no run.
+                log.entries = [e for e in log.entries if e.run is not None]
+        self._take_pulses(log)
+        self._publish(log)
+        return True
+
+    def _runs(self, choices: Choices, reader: Worker[LogReader], *, again: bool) -> tuple[list[Run], list[Skipped]]:
+        """The runs of the first source that can be read, and why others could not be."""
+        troubles: list[Skipped] = []
+        for source, remarks in choices:
+            try:
+                runs = reader.call(LogReader.read, source, remarks, again)
+            except NotALogError:
+                continue
+            except HolterError as error:
+                troubles.append(Skipped.of(source.name, error))
+            except Exception as error:
+                # Whatever a reader trips over, the other runs are still to be read.
+                troubles.append(Skipped(source.name, None, self._why(source.name, error)))
+            else:
+                if runs:
+                    return runs, troubles
+        return [], [] if self.closed else troubles
+
+    def _judge_one(self, judge: Worker[Judge]) -> bool:
+        """Have one run judged that is due, the one that was asked for last; whether there was one."""
+        now = time.monotonic()
+        with self._changed:
+            due = [
+                ((self._asked_for.get(e.id, 0.0), e.diagnosis is None, log.newest), log, e, e.run)
                 for log in self._logs.values()
                 if now >= log.diagnosis_due
                 for e in log.entries
-                if (e.diagnosis is None or e.diagnosis.run is not e.run) and (self.looked or e.id in self._asked_for)
+                if e.run is not None and not e.judged and e.id not in log.judging
             ]
-        if not due or self.closed:
-            return False
-        *_, log, entry = max(due, key=lambda d: d[:2])
+            if not due or self.closed:
+                return False
+            _, log, entry, run = max(due, key=lambda each: each[0])
+            log.judging.add(entry.id)
         try:
-            diagnosis = diagnose_in_place(entry.run, self._settings)
+            diagnosis = replace(judge.call(Judge.judge, run), run=run)
         except Exception as error:
-            # Whatever a detector trips over, this thread is the one that judges all the other runs.
-            diagnosis = unjudged(entry.run, self._why(entry.name, error))
+            # Whatever a detector trips over, this thread is one that judges all the other runs.
+            diagnosis = unjudged(run, self._why(entry.name, error))
         spent = time.monotonic() - now
         with self._changed:
+            log.judging.discard(entry.id)
+            if self.closed:
+                return False
             log.entries = [
                 replace(e, diagnosis=diagnosis, version=e.version + 1) if e.id == entry.id else e for e in log.entries
             ]
@@ -278,18 +333,21 @@ class Fleet:
         while not self.closed:
             began = time.monotonic()
             try:
-                self.read()
+                self.find()
             except Exception as error:
                 # A folder that is moved or unmounted under way comes back or stays away, and whatever else it is, no other
                 # thread looks: the page keeps what it has.
                 self._why(str(self.root), error)
-            self._done.wait(max(LOOK, time.monotonic() - began))
+            self._done.wait(max(LOOK, LOOKING_REST * (time.monotonic() - began)))
 
-    def _keep_judging(self) -> None:
+    def _keep(self, work: Callable[[], bool]) -> None:
+        """Work whenever something is due, until the end."""
         while not self.closed:
-            if not self.judge_one():
+            version = self._version
+            if not work():
                 with self._changed:
-                    self._changed.wait(LOOK)
+                    if self._version == version and not self.closed:
+                        self._changed.wait(LOOK)
 
     def _why(self, name: str, error: Exception) -> Said:
         """What went wrong with something, for the page. A bug of Holter's is logged too, once, with its traceback."""
@@ -303,46 +361,18 @@ class Fleet:
             logger.error("%s: %s", name, why, exc_info=error)
         return phrase(why)
 
-    def _is_stale(self, log: _Log, signature: Signature) -> bool:
-        return signature != log.signature and time.monotonic() >= log.reading_due
-
-    def _read(self, sources: Sequence[Source], log: _Log, signature: Signature) -> None:
-        """Read the first source that can be read, keep the reasons of the others, and publish."""
-        if self.closed:
-            return
-        began = time.monotonic()
-        troubles: list[Skipped] = []
-        runs: tuple[Run, ...] = ()
-        for source in sources:
-            try:
-                runs = load_source(source).runs
-            except HolterError as error:
-                troubles.append(Skipped.of(source.name, error))
-                continue
-            except Exception as error:
-                # Whatever a reader trips over, the other runs are still to be read.
-                troubles.append(Skipped(source.name, None, self._why(source.name, error)))
-                continue
-            if runs:
-                break
-        with self._changed:
-            log.signature, log.troubles = signature, tuple(troubles)
-            log.reading_due = time.monotonic() + READING_REST * max(0.0, time.monotonic() - began - SHORT)
-            if runs:
-                before = {e.id: e for e in log.entries}
-                log.entries = [self._entry(run, before, several=len(runs) > 1) for run in runs]
-        self._take_pulses(log)
-        self._publish(log)
-
-    def _entry(self, run: Run, before: dict[str, Entry], *, several: bool) -> Entry:
+    def _entry(
+        self, path: str, run: Run | None = None, before: dict[str, Entry] | None = None, *, several: bool = False
+    ) -> Entry:
+        """A run as it is now, with what was known of it before."""
         try:
-            name = str(Path(run.path).resolve().relative_to(self.root))
+            name = str(Path(path).resolve().relative_to(self.root))
         except ValueError:
-            name = run.name
-        if several:
+            name = path if run is None else run.name
+        if run is not None and several:
             name = f"{name} {run.name.rsplit('(', 1)[-1].rstrip(')')}" if "(" in run.name else f"{name} {run.name}"
         id = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-        old = before.get(id)
+        old = (before or {}).get(id)
         return Entry(
             id=id,
             name=name,
@@ -353,10 +383,25 @@ class Fleet:
         )
 
     def _take_pulses(self, log: _Log) -> None:
+        """Of a log whose files are as they were and whose rows are too only the time goes on."""
         now = self._clock()
-        pulses = {e.id: log.takers.setdefault(e.id, PulseTaker()).take(e.run, now) for e in log.entries}
+        entries = log.entries
+        # A run folder says how the run ended in a file beside its rows.
+        said = layout.findings_file(log.choices[0][0].files[0].parent)
+        of = (log.seen, _files([said]), *((e.id, e.run) for e in entries))
+        if of == log.pulsed:
+            pulses = {e.id: e.pulse.later(now - log.taken) for e in entries}
+        else:
+            pulses = {e.id: self._pulse(log, e, now) for e in entries}
         with self._changed:
+            log.pulsed, log.taken = of, now
             log.entries = [replace(e, pulse=pulses.get(e.id, e.pulse)) for e in log.entries]
+
+    def _pulse(self, log: _Log, entry: Entry, now: float) -> Pulse:
+        if entry.run is None:
+            # How many rows there are is not known, so it says nothing of the pace of the next ones.
+            return PulseTaker().of(log.choices[0][0].files[0], 0, now)
+        return log.takers.setdefault(entry.id, PulseTaker()).take(entry.run, now)
 
     def _publish(self, log: _Log | None = None) -> None:
         """Show what there is now, of one log or of all; what changed is stamped with a new version."""
@@ -364,11 +409,11 @@ class Fleet:
             if log is not None and not any(each is log for each in self._logs.values()):
                 return
             known, new = self._entries, self._version + 1
-            current = [e for each in ((log,) if log is not None else self._logs.values()) for e in each.entries]
-            stamped = {e.id: _stamped(e, known.get(e.id), new) for e in current}
+            logs = [log] if log is not None else list(self._logs.values())
+            stamped = {e.id: _stamped(e, known.get(e.id), new) for each in logs for e in each.entries}
             gone = (log.shown if log is not None else known.keys()) - stamped.keys()
-            if log is not None:
-                log.shown = frozenset(stamped)
+            for each in logs:
+                each.shown = frozenset(e.id for e in each.entries)
             changed = bool(gone) or any(e.since == new for e in stamped.values())
             self._entries = {**{id: e for id, e in known.items() if id not in gone}, **stamped}
             self._version += changed
@@ -389,19 +434,21 @@ def _stamped(entry: Entry, shown: Entry | None, version: int) -> Entry:
     return replace(entry, since=shown.since if shown is not None and same else version)
 
 
-def _key(choices: Sequence[tuple[Source, tuple[str, ...]]]) -> str:
+def _key(choices: Choices) -> str:
     return "\0".join(source.name for source, _ in choices)
 
 
 def _signature(sources: Sequence[Source]) -> Signature:
     """Path, size and time of change of every file of a run."""
+    return tuple(each for source in sources for each in _files(source.files))
+
+
+def _files(paths: Sequence[Path]) -> Signature:
+    """The same of these files, as far as they are there."""
     out: list[tuple[str, int, int]] = []
-    for source in sources:
-        for here in source.parts or ((source.path,) if source.path is not None else ()):
-            try:
-                for file in sorted(here.iterdir()) if here.is_dir() else [here]:
-                    status = file.stat()
-                    out.append((str(file), status.st_size, status.st_mtime_ns))
-            except OSError:
-                continue
+    for here in paths:
+        with suppress(OSError):
+            for file in sorted(here.iterdir()) if here.is_dir() else [here]:
+                status = file.stat()
+                out.append((str(file), status.st_size, status.st_mtime_ns))
     return tuple(out)

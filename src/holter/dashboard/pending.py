@@ -12,10 +12,15 @@ if TYPE_CHECKING:
     from holter.language import Said
     from holter.runs.run import Run
 
+UNJUDGED = "unjudged"
+"""What stands in place of a verdict's status before there is one; a page of the dashboard knows it, no other."""
+
 
 def unjudged(run: Run, why: Said | None = None) -> Diagnosis:
     """The diagnosis of a run that the detectors could not look at, for a reason, or did not yet."""
+    status = "cannot-tell"
     if why is None:
+        status = UNJUDGED
         title = said("Not judged yet")
         then = said("The curves are there; the detectors are still at work on them, and the verdict follows by itself.")
     else:
@@ -23,7 +28,7 @@ def unjudged(run: Run, why: Said | None = None) -> Diagnosis:
         then = said("The curves are there; the detectors look at them again when the run grows.")
     return Diagnosis(
         run=run,
-        verdict=Verdict("cannot-tell", Confidence.CANNOT_TELL, title, then),
+        verdict=Verdict(status, Confidence.CANNOT_TELL, title, then),
         phases=(),
         findings=(),
         stories=(),

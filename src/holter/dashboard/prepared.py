@@ -18,7 +18,7 @@ from holter.reports.html.payload import payload
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holter.dashboard.fleet import Entry
+    from holter.dashboard.entry import Entry
     from holter.runs.run import Run
 
 MOST_KEPT = 64
@@ -64,9 +64,10 @@ def prepare(entry: Entry, most: int) -> Prepared:
     """A run's page.
 
     Args:
-        entry: The run: its newest rows, under what was said of the rows that were judged last.
+        entry: A run that was read: its newest rows, under what was said of the rows that were judged last.
         most: Values of one series, roughly.
     """
+    assert entry.run is not None, "only what was read is shown"
     columns = Columns()
     judged = unjudged(entry.run) if entry.diagnosis is None else replace(entry.diagnosis, run=entry.run)
     page = payload([judged], most=most, write=columns.put)

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from holter.language import text
+from holter.language import told
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -89,15 +89,15 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if not self._knows(_name(headers.get("host", ""))):
-            return PlainTextResponse(text("This name is not the dashboard's. Start it with --allow-host NAME."), 421)
+            return PlainTextResponse(told("This name is not the dashboard's. Start it with --allow-host NAME."), 421)
         if scope["method"] not in ("GET", "HEAD"):
-            return PlainTextResponse(text("The dashboard is read-only."), 405, {"allow": "GET, HEAD"})
+            return PlainTextResponse(told("The dashboard is read-only."), 405, {"allow": "GET, HEAD"})
         if self._token is None or self._shown(headers.get("cookie", "")):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if any(name == PARAMETER and self._matches(value) for name, value in query):
             return self._remember(scope, [(n, v) for n, v in query if n != PARAMETER])
-        return PlainTextResponse(text("Open the address that `holter serve` printed; it carries the token."), 401)
+        return PlainTextResponse(told("Open the address that `holter serve` printed; it carries the token."), 401)
 
     def _knows(self, name: str) -> bool:
         if name in self._hosts or not self._by_address:

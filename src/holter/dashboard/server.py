@@ -25,7 +25,7 @@ from holter.dashboard.interpreter import Interpreter
 from holter.dashboard.prepared import Shelf
 from holter.dashboard.safety import Guard
 from holter.dashboard.summary import summary
-from holter.language import LANGUAGES, spoken, text
+from holter.language import LANGUAGES, spoken, told
 from holter.reports.html.page import texts
 from holter.reports.html.payload import payload
 from holter.reports.html.thinning import MOST, middles, thinned
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from holter.dashboard.fleet import Entry, Fleet
+    from holter.dashboard.entry import Entry
+    from holter.dashboard.fleet import Fleet
     from holter.runs.run import Run
 
     Compute = Callable[[Fleet, Request], dict[str, Any] | bytes]
@@ -86,7 +87,7 @@ def application(
         # Only names that the package holds are known, so no path of an address can lead anywhere.
         name = request.path_params.get("name", "index.html")
         if name not in assets:
-            return PlainTextResponse(text("There is no such page."), 404)
+            return PlainTextResponse(told("There is no such page."), 404)
         kind, content = assets[name]
         return Response(content, media_type=kind)
 
@@ -156,13 +157,13 @@ def _runs(fleet: Fleet, request: Request) -> dict[str, Any]:
 def _page(fleet: Fleet, shelf: Shelf, request: Request) -> tuple[bytes, list[Callable[[], bytes]]]:
     """Some runs as the report's page shows them: ``?run=..&run=..&points=..&have=RUN:VERSION``.
 
-    The first frame says which runs there are and how they do; the others are one a run, made when they are called for: nothing
-    of a run of which the browser has the newest version, and of one of which it has an older one what is new.
+    The first frame says which runs there are and how they do; the others are one a run that was read, made when they are called
+    for: nothing of a run of which the browser has the newest version, and of one of which it has an older one what is new.
     """
     query = request.query_params
     ids = list(dict.fromkeys(query.getlist("run")))
     if not 0 < len(ids) <= MOST_RUNS:
-        raise _RefusedError(text("Ask for one run or more, and for {n} at most.").format(n=MOST_RUNS))
+        raise _RefusedError(told("Ask for one run or more, and for {n} at most.", n=MOST_RUNS))
     points, stamp = _points(query, MOST), _stamp(fleet)
     entries = [e for id in ids if (e := fleet.get(id)) is not None]
     if not entries:
@@ -172,11 +173,11 @@ def _page(fleet: Fleet, shelf: Shelf, request: Request) -> tuple[bytes, list[Cal
     first = {
         "version": stamp,
         "summaries": [summary(e) for e in entries],
-        "samples": [samples.has_samples(e.run) for e in entries],
+        "samples": [e.run is not None and samples.has_samples(e.run) for e in entries],
         "page": {**page, "refused": [], "language": spoken(), "languages": dict(LANGUAGES)},
         "texts": texts(page),
     }
-    return frame(first), [partial(_run, shelf, e, points, have.get(e.id)) for e in entries]
+    return frame(first), [partial(_run, shelf, e, points, have.get(e.id)) for e in entries if e.run is not None]
 
 
 def _run(shelf: Shelf, entry: Entry, points: int, have: str | None) -> bytes:
@@ -195,8 +196,8 @@ async def _as_made(first: bytes, jobs: Sequence[Callable[[], bytes]], makers: Ex
     made = [loop.run_in_executor(makers, copy_context().run, job) for job in jobs]
     try:
         for each in asyncio.as_completed(made):
-            if told := await each:
-                yield told
+            if frame := await each:
+                yield frame
     finally:
         # Who left does not wait for the others.
         for future in made:
@@ -215,14 +216,14 @@ def _curves(fleet: Fleet, request: Request) -> bytes:
     runs, keys = query.getlist("run"), query.getlist("key")
     axis = query.get("along", "step")
     if axis not in AXES:
-        raise _RefusedError(text("Curves lie along one of these: {axes}.").format(axes=", ".join(AXES)))
+        raise _RefusedError(told("Curves lie along one of these: {axes}.", axes=", ".join(AXES)))
     if not runs or len(runs) * max(len(keys), 1) > MOST_CURVES:
-        raise _RefusedError(text("Ask for one run or more, and for {n} curves at most.").format(n=MOST_CURVES))
+        raise _RefusedError(told("Ask for one run or more, and for {n} curves at most.", n=MOST_CURVES))
     columns = Columns()
     curves = [
         {"run": id, "key": key, **_stretch(steps, values, points, columns)}
         for id in runs
-        for key, steps, values in _asked(_entry(fleet, id).run, keys, axis, first, last)
+        for key, steps, values in _asked(_read(fleet, id), keys, axis, first, last)
     ]
     return frame({"curves": curves}, columns)
 
@@ -264,7 +265,7 @@ def _samples(fleet: Fleet, request: Request) -> dict[str, Any]:
     query = request.query_params
     group = query.get("group")
     found = samples.page(
-        _entry(fleet, request.path_params["id"]).run,
+        _read(fleet, request.path_params["id"]),
         samples.Wanted(
             first=_float(query.get("from"), -math.inf),
             last=_float(query.get("to"), math.inf),
@@ -308,18 +309,25 @@ async def _events(fleet: Fleet, request: Request) -> AsyncIterator[bytes]:
         stop()
 
 
-def _entry(fleet: Fleet, id: str) -> Entry:
+def _read(fleet: Fleet, id: str) -> Run:
+    """A run that was read.
+
+    Raises:
+        _RefusedError: When there is none of this name, or it was not read yet.
+    """
     entry = fleet.get(id)
     if entry is None:
         raise _unknown(fleet)
-    return entry
+    if entry.run is None:
+        raise _RefusedError(told("The run is being read for the first time."), 503)
+    return entry.run
 
 
 def _unknown(fleet: Fleet) -> _RefusedError:
     """Why there is no run of some name: so far, where the folder was not looked through yet."""
     if fleet.looked:
-        return _RefusedError(text("There is no such run."), 404)
-    return _RefusedError(text("The folder is being read for the first time."), 503)
+        return _RefusedError(told("There is no such run."), 404)
+    return _RefusedError(told("The folder is being read for the first time."), 503)
 
 
 def _stamp(fleet: Fleet) -> str:
@@ -344,7 +352,7 @@ def _float(asked: str | None, default: float) -> float:
     try:
         value = float(asked)
     except ValueError:
-        raise _RefusedError(text("A number was expected in the address.")) from None
+        raise _RefusedError(told("A number was expected in the address.")) from None
     if math.isnan(value):
-        raise _RefusedError(text("A number was expected in the address."))
+        raise _RefusedError(told("A number was expected in the address."))
     return value

@@ -11,7 +11,7 @@ from holter.reports.html.thinning import thinned
 from holter.reports.json import finite
 
 if TYPE_CHECKING:
-    from holter.dashboard.fleet import Entry
+    from holter.dashboard.entry import Entry
     from holter.runs.run import Run, Series
 
 SPARK = 40
@@ -21,10 +21,10 @@ SHOWN_FIRST = ("reward", "eval_score", "ref_kl", "total_loss")
 
 
 def summary(entry: Entry) -> dict[str, Any]:
-    """What the list shows, and what it can be filtered by."""
+    """What the list shows, and what it can be filtered by; without rows, settings and curve where the run was not read yet."""
     run, diagnosis = entry.run, entry.diagnosis
     grave = [] if diagnosis is None else [f for f in diagnosis.findings if f.severity >= Severity.WARNING]
-    series = _shown(run)
+    series = None if run is None else _shown(run)
     kept = None if series is None else thinned(series.values, SPARK)
     return {
         "id": entry.id,
@@ -35,13 +35,13 @@ def summary(entry: Entry) -> dict[str, Any]:
         "gap": entry.pulse.gap,
         "why": entry.pulse.why,
         "progress": entry.progress,
-        "rows": len(run),
-        "last_step": finite(float(run.steps[-1])) if len(run) else None,
-        "dialect": run.dialect,
+        "rows": None if run is None else len(run),
+        "last_step": None if entry.last_step is None else finite(entry.last_step),
+        "dialect": "" if run is None else run.dialect,
         "status": None if diagnosis is None else diagnosis.verdict.status,
         "title": "" if diagnosis is None else diagnosis.verdict.title,
         "findings": sorted({f.detector for f in grave if f.active}),
-        "config": {name: as_text(value) for name, value in settings_of(run).items()},
+        "config": {} if run is None else {name: as_text(value) for name, value in settings_of(run).items()},
         "curve": None
         if series is None or kept is None
         else {"metric": series.metric, "steps": column(series.steps[kept]), "values": column(series.values[kept])},

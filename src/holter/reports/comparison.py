@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holter.compare import Verdict
-from holter.language import text, told
+from holter.language import told
 from holter.reports import comparison_words as words
 from holter.reports.prose import Prose
 from holter.reports.safe_text import safe
@@ -49,10 +49,10 @@ def render(comparison: Comparison, *, verbose: bool = False) -> RenderableType:
     parts: list[RenderableType] = [_groups(comparison)]
     if comparison.apart:
         parts.append(_settings(comparison, verbose=verbose))
-    told = comparison.pairs if verbose or len(comparison.pairs) <= MOST_PAIRS else _gravest(comparison)
-    parts += [_pair(comparison, pair, verbose=verbose) for pair in told]
-    if len(told) < len(comparison.pairs):
-        parts.append(_others(comparison, [p for p in comparison.pairs if p not in told]))
+    shown = comparison.pairs if verbose or len(comparison.pairs) <= MOST_PAIRS else _gravest(comparison)
+    parts += [_pair(comparison, pair, verbose=verbose) for pair in shown]
+    if len(shown) < len(comparison.pairs):
+        parts.append(_others(comparison, [p for p in comparison.pairs if p not in shown]))
     if not comparison.pairs:
         parts.append(_one_setting(comparison))
     if comparison.sweep is not None:
@@ -72,16 +72,16 @@ def _groups(comparison: Comparison) -> RenderableType:
             words.runs_text(len(group.runs)),
             Text(words.statuses(comparison, number) + (f": {names}" if names else "")),
         )
-    title = text("Settings") if len(comparison.groups) > 1 else text("Setting")
+    title = told("Settings") if len(comparison.groups) > 1 else told("Setting")
     return Padding(Group(Text(title, style="bold underline"), table), (0, 0, 0, 1))
 
 
 def _settings(comparison: Comparison, *, verbose: bool) -> RenderableType:
     many = len(comparison.groups) > MOST_COLUMNS
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=not many, header_style="dim")
-    table.add_column(text("setting"))
+    table.add_column(told("setting"))
     if many:
-        table.add_column(text("values"))
+        table.add_column(told("values"))
     else:
         for group in comparison.groups:
             table.add_column(safe(group.label))
@@ -90,9 +90,9 @@ def _settings(comparison: Comparison, *, verbose: bool) -> RenderableType:
         cells = [words.set_to(comparison, number, g) for g in range(len(comparison.groups))]
         table.add_row(Text(safe(setting.name)), *([", ".join(dict.fromkeys(cells))] if many else cells))
     more = len(comparison.apart) - len(shown)
-    parts: list[RenderableType] = [Text(text("Set otherwise"), style="bold underline"), table]
+    parts: list[RenderableType] = [Text(told("Set otherwise"), style="bold underline"), table]
     if more:
-        parts.append(Text(text("and {n} more; --verbose shows them").format(n=more), style="dim"))
+        parts.append(Text(told("and {n} more; --verbose shows them", n=more), style="dim"))
     return Padding(Group(*parts), (1, 0, 0, 1))
 
 
@@ -101,14 +101,14 @@ def _pair(comparison: Comparison, pair: Pair, *, verbose: bool) -> RenderableTyp
     differ = [d for d in pair.differences if d.effect.verdict in words.DIFFERS]
     same = [d for d in pair.differences if d.effect.verdict is Verdict.SAME]
     unknown = [d for d in pair.differences if d.effect.verdict is Verdict.UNKNOWN]
-    against = text("{second} against {first}").format(second=safe(second.label), first=safe(first.label))
+    against = told("{second} against {first}", second=safe(second.label), first=safe(first.label))
     parts: list[RenderableType] = [Text(against, style="bold")]
     if words.within(pair):
         parts.append(Prose(words.one_run_each(), style="dim"))
     if differ:
         parts.append(_table(comparison, pair, differ if verbose else differ[:MOST_SIGNALS]))
         if not verbose and len(differ) > MOST_SIGNALS:
-            more = text("and {n} more that differ; --verbose shows them").format(n=len(differ) - MOST_SIGNALS)
+            more = told("and {n} more that differ; --verbose shows them", n=len(differ) - MOST_SIGNALS)
             parts.append(Text(more, style="dim"))
     began = words.first_to_part(comparison, pair)
     if began is not None:
@@ -116,11 +116,11 @@ def _pair(comparison: Comparison, pair: Pair, *, verbose: bool) -> RenderableTyp
     if same:
         parts.append(_same(comparison, pair, same, verbose=verbose))
     if unknown:
-        few = text("Too few rows to judge ({n}): {names}")
+        few = told("Too few rows to judge ({n}): {names}")
         parts.append(Prose(few.format(n=len(unknown), names=_names(comparison, unknown, verbose)), style="dim"))
     worse = [Prose(f"✗ {safe(told(r.says))}", style=STYLES["critical"]) for r in pair.regressions]
     if worse:
-        parts += [Text(text("Worse"), style="bold"), *worse]
+        parts += [Text(told("Worse"), style="bold"), *worse]
     return Padding(Group(*parts), (1, 0, 0, 1))
 
 
@@ -142,27 +142,27 @@ def _others(comparison: Comparison, pairs: Sequence[Pair]) -> RenderableType:
     """The other pairs, a line each."""
     first = comparison.groups[pairs[0].first]
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column(text("others against {first}").format(first=safe(first.label)))
-    for title in (text("signals that differ"), text("worse")):
+    table.add_column(told("others against {first}", first=safe(first.label)))
+    for title in (told("signals that differ"), told("worse")):
         table.add_column(title, justify="right")
     for pair in pairs:
         table.add_row(
             safe(comparison.groups[pair.second].label), str(_differing(pair)), str(len(pair.regressions) or "")
         )
-    return Padding(Group(table, Text(text("--verbose tells each in full."), style="dim")), (1, 0, 0, 1))
+    return Padding(Group(table, Text(told("--verbose tells each in full."), style="dim")), (1, 0, 0, 1))
 
 
 def _table(comparison: Comparison, pair: Pair, differences: Sequence[Difference]) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("")
-    table.add_column(text("at the end"), overflow="fold", min_width=NARROWEST)
+    table.add_column(told("at the end"), overflow="fold", min_width=NARROWEST)
     for group in (pair.first, pair.second):
         head = " ".join(_shortened(word) for word in safe(_column(comparison, group)).split())
         table.add_column(head, min_width=max(map(cell_len, head.split()), default=0))
-    table.add_column(text("difference, 95 %"), min_width=INTERVAL)
+    table.add_column(told("difference, 95 %"), min_width=INTERVAL)
     places = ["" if d.parting is None else told(words.place(comparison, d.parting.at)) for d in differences]
     if any(places):
-        table.add_column(text("apart from"), min_width=max(map(cell_len, places)))
+        table.add_column(told("apart from"), min_width=max(map(cell_len, places)))
     for each, place in zip(differences, places, strict=True):
         signal = comparison.signals[each.key]
         a, b = signal.levels[pair.first], signal.levels[pair.second]
@@ -219,7 +219,7 @@ def _first(names: Sequence[str], most: int | None) -> str:
     """The first names, and how many more there are."""
     shown = ", ".join(safe(n) for n in names[:most])
     more = 0 if most is None else len(names) - most
-    return text("{names} and {n} more").format(names=shown, n=more) if more > 0 else shown
+    return told("{names} and {n} more", names=shown, n=more) if more > 0 else shown
 
 
 def _one_setting(comparison: Comparison) -> RenderableType:
@@ -229,16 +229,16 @@ def _one_setting(comparison: Comparison) -> RenderableType:
         table.add_column(title)
     for signal, found_level in words.spread(comparison)[:MOST_SIGNALS]:
         table.add_row(Text(safe(signal.metric)), *words.spread_cells(found_level))
-    return Padding(Group(Text(text("Seeds of one setting spread so far"), style="bold underline"), table), (1, 0, 0, 1))
+    return Padding(Group(Text(told("Seeds of one setting spread so far"), style="bold underline"), table), (1, 0, 0, 1))
 
 
 def _sweep(comparison: Comparison, *, verbose: bool) -> RenderableType:
     assert comparison.sweep is not None
-    parts: list[RenderableType] = [Text(text("What the swept settings did"), style="bold underline")]
+    parts: list[RenderableType] = [Text(told("What the swept settings did"), style="bold underline")]
     shown = [i for i in comparison.sweep.influences if i.stands]
     parts += [Prose(told(words.influence(comparison, each))) for each in (shown if verbose else shown[:MOST_SIGNALS])]
     if not shown:
-        parts.append(Text(words.nothing_stands(), style="dim"))
+        parts.append(Text(words.nothing_stands(comparison.sweep), style="dim"))
     ends_best = words.best(comparison)
     if ends_best is not None:
         parts.append(Prose(told(ends_best)))
@@ -250,9 +250,7 @@ def _footer(comparison: Comparison, *, verbose: bool) -> RenderableType:
     lines = [words.grouped_text(comparison)]
     if comparison.only:
         names = _first(words.only_texts(comparison), None if verbose else MOST_ONLY)
-        lines.append(text("Not in all ({n}): {names}").format(n=len(comparison.only), names=names))
+        lines.append(told("Not in all ({n}): {names}", n=len(comparison.only), names=names))
     lines.append(told(words.method(comparison)))
-    lines.append(
-        text("Runs: {names}").format(names=_first(words.run_names(comparison), None if verbose else MOST_RUNS))
-    )
+    lines.append(told("Runs: {names}", names=_first(words.run_names(comparison), None if verbose else MOST_RUNS)))
     return Padding(Group(*(Prose(line, style="dim") for line in lines)), (1, 0, 0, 1))

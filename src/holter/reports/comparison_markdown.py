@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holter.compare import Verdict
-from holter.language import listed, text, told
+from holter.language import listed, told
 from holter.reports import comparison_words as words
 from holter.reports.markdown import bullets, code, escaped
 from holter.reports.terminal import MARKS
@@ -39,7 +39,7 @@ def markdown(comparison: Comparison, refused: Sequence[Skipped] = ()) -> str:
         parts += _pair(comparison, pair)
     if not comparison.pairs:
         rows = [[code(signal.metric), *words.spread_cells(level)] for signal, level in words.spread(comparison)]
-        parts += [f"## {text('Seeds of one setting spread so far')}", _table(words.spread_heads(), rows, "lrrr")]
+        parts += [f"## {told('Seeds of one setting spread so far')}", _table(words.spread_heads(), rows, "lrrr")]
     if comparison.sweep is not None:
         parts += _sweep(comparison)
     parts.append(_footer(comparison, refused))
@@ -56,7 +56,7 @@ def _groups(comparison: Comparison) -> str:
         ]
         for number, group in enumerate(comparison.groups)
     ]
-    return _table([text("setting"), text("runs"), text("verdict"), text("what was found")], rows, "llll")
+    return _table([told("setting"), told("runs"), told("verdict"), told("what was found")], rows, "llll")
 
 
 def _settings(comparison: Comparison) -> str:
@@ -64,8 +64,8 @@ def _settings(comparison: Comparison) -> str:
         [code(setting.name), *(_value(words.set_to(comparison, number, g)) for g in range(len(comparison.groups)))]
         for number, setting in enumerate(comparison.apart)
     ]
-    heads = [text("setting"), *(code(g.label) for g in comparison.groups)]
-    return f"## {text('Set otherwise')}\n\n{_table(heads, rows, 'l' * len(heads))}"
+    heads = [told("setting"), *(code(g.label) for g in comparison.groups)]
+    return f"## {told('Set otherwise')}\n\n{_table(heads, rows, 'l' * len(heads))}"
 
 
 def _value(said: str) -> str:
@@ -74,9 +74,9 @@ def _value(said: str) -> str:
 
 def _pair(comparison: Comparison, pair: Pair) -> Iterator[str]:
     first, second = comparison.groups[pair.first], comparison.groups[pair.second]
-    yield "## " + text("{second} against {first}").format(second=code(second.label), first=code(first.label))
+    yield "## " + told("{second} against {first}", second=code(second.label), first=code(first.label))
     if pair.regressions:
-        yield f"### {text('Worse')}"
+        yield f"### {told('Worse')}"
         yield bullets(f"✗ {escaped(told(r.says))}" for r in pair.regressions)
     if words.within(pair):
         yield words.one_run_each()
@@ -84,11 +84,11 @@ def _pair(comparison: Comparison, pair: Pair) -> Iterator[str]:
     if differ:
         heads = [
             "",
-            text("at the end"),
+            told("at the end"),
             code(first.label),
             code(second.label),
-            text("difference, 95 %"),
-            text("apart from"),
+            told("difference, 95 %"),
+            told("apart from"),
         ]
         yield _table(heads, [_difference(comparison, pair, d) for d in differ], "llrrll")
     began = words.first_to_part(comparison, pair)
@@ -100,7 +100,7 @@ def _pair(comparison: Comparison, pair: Pair) -> Iterator[str]:
     unknown = [d for d in pair.differences if d.effect.verdict is Verdict.UNKNOWN]
     if unknown:
         names = ", ".join(code(comparison.signals[d.key].metric) for d in unknown)
-        yield text("Too few rows to judge ({n}): {names}").format(n=len(unknown), names=names)
+        yield told("Too few rows to judge ({n}): {names}", n=len(unknown), names=names)
 
 
 def _difference(comparison: Comparison, pair: Pair, difference: Difference) -> list[str]:
@@ -127,10 +127,10 @@ def _intervals(comparison: Comparison, differences: Sequence[Difference]) -> str
 
 def _sweep(comparison: Comparison) -> Iterator[str]:
     assert comparison.sweep is not None
-    yield f"## {text('What the swept settings did')}"
+    yield f"## {told('What the swept settings did')}"
     stands = [i for i in comparison.sweep.influences if i.stands]
     lines = [escaped(told(words.influence(comparison, i))) for i in stands[:MOST_INFLUENCES]]
-    yield bullets(lines or [words.nothing_stands()])
+    yield bullets(lines or [words.nothing_stands(comparison.sweep)])
     if comparison.sweep.together:
         yield bullets(escaped(told(words.together(names))) for names in comparison.sweep.together)
 
@@ -139,10 +139,10 @@ def _footer(comparison: Comparison, refused: Sequence[Skipped]) -> str:
     lines = [words.grouped_text(comparison), told(words.method(comparison))]
     if comparison.only:
         names = told(listed(words.only_texts(comparison), "; "))
-        lines.append(text("Not in all ({n}): {names}").format(n=len(comparison.only), names=names))
-    lines.append(text("Runs: {names}").format(names=", ".join(words.run_names(comparison))))
-    lines += [text("Not read: {what}").format(what=told(not_read(r))) for r in refused]
-    return _folded(text("How this was compared"), bullets(escaped(line) for line in lines))
+        lines.append(told("Not in all ({n}): {names}", n=len(comparison.only), names=names))
+    lines.append(told("Runs: {names}", names=", ".join(words.run_names(comparison))))
+    lines += [told("Not read: {what}", what=told(not_read(r))) for r in refused]
+    return _folded(told("How this was compared"), bullets(escaped(line) for line in lines))
 
 
 def _folded(summary: str, body: str) -> str:

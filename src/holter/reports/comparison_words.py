@@ -12,7 +12,7 @@ from holter.compare.comparison import SCHEDULED
 from holter.compare.groups import short_name
 from holter.compare.settings_apart import as_text
 from holter.findings.finding import Severity, step_text
-from holter.language import Said, listed, phrase, said, text, told
+from holter.language import Said, listed, phrase, said, told
 from holter.reports.safe_text import safe
 from holter.reports.words import status_text
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holter.compare import Compared, Comparison, Difference, Effect, Level, Pair
-    from holter.compare.sweep import Influence
+    from holter.compare.sweep import Influence, Sweep
 
 DIFFERS = (Verdict.HIGHER, Verdict.LOWER)
 THEN = 3
@@ -157,20 +157,20 @@ def statuses(comparison: Comparison, group: int) -> str:
 
 def runs_text(n: int) -> str:
     """How many runs."""
-    return text("1 run") if n == 1 else text("{n} runs").format(n=n)
+    return told("1 run") if n == 1 else told("{n} runs", n=n)
 
 
 def same_text(pair: Pair) -> str:
     """What is said of signals that do not differ."""
     if within(pair):
-        return text("not distinguishable beside the noise within the runs")
-    return text("not distinguishable with these seeds")
+        return told("not distinguishable beside the noise within the runs")
+    return told("not distinguishable with these seeds")
 
 
 def heading(pair: Pair, n: int) -> str:
     """`same_text` above a list of so many signals."""
     how = same_text(pair)
-    return text("{title} ({n})").format(title=f"{how[:1].upper()}{how[1:]}", n=n)
+    return told("{title} ({n})", title=f"{how[:1].upper()}{how[1:]}", n=n)
 
 
 def only_texts(comparison: Comparison) -> list[str]:
@@ -182,7 +182,7 @@ def only_texts(comparison: Comparison) -> list[str]:
 
 def grouped_text(comparison: Comparison) -> str:
     """How runs were taken together."""
-    return text("Grouped: {how}; --group-by says otherwise.").format(how=told(comparison.how))
+    return told("Grouped: {how}; --group-by says otherwise.", how=told(comparison.how))
 
 
 def method(comparison: Comparison) -> Said:
@@ -196,14 +196,18 @@ def method(comparison: Comparison) -> Said:
 
 def one_run_each() -> str:
     """What two runs can never show."""
-    return text(
+    return told(
         "One run each: what differs is said of these two runs. Whether the settings did it, only more seeds can tell."
     )
 
 
-def nothing_stands() -> str:
+def nothing_stands(sweep: Sweep) -> str:
     """What is said of a sweep without effects."""
-    return text("Nothing that stands out beside the seeds and the number of signals looked at.")
+    if sweep.too_few:
+        return told(
+            "Ranks of so few runs and values cannot show it; the differences between the settings say what can be said."
+        )
+    return told("Nothing that stands out beside the seeds and the number of signals looked at.")
 
 
 def spread(comparison: Comparison) -> list[tuple[Compared, Level]]:
@@ -215,10 +219,10 @@ def spread(comparison: Comparison) -> list[tuple[Compared, Level]]:
 def spread_heads() -> tuple[str, str, str, str]:
     """Heads of a table of `spread`."""
     return (
-        text("at the end"),
-        text("mean"),
-        text("standard deviation between seeds"),
-        text("95 % interval of the mean"),
+        told("at the end"),
+        told("mean"),
+        told("standard deviation between seeds"),
+        told("95 % interval of the mean"),
     )
 
 

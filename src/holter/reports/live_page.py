@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holter.findings.finding import Finding, Severity, step_text
-from holter.language import said, text, told
+from holter.language import said, told
 from holter.reports.html.vital_signs import VITAL_SIGNS
 from holter.reports.prose import Prose
 from holter.reports.safe_text import safe
@@ -95,7 +95,7 @@ def help_page() -> RenderableType:
     for keys, what in HELP:
         table.add_row(f"  {told(keys)}", told(what))
     legend = (Padding(Prose(told(paragraph)), (1, 2, 0, 2)) for paragraph in LEGEND)
-    return Group(Text(text("Keys"), style="bold underline"), table, *legend)
+    return Group(Text(told("Keys"), style="bold underline"), table, *legend)
 
 
 def page(
@@ -133,19 +133,19 @@ def _verdict(diagnosis: Diagnosis, mark: str = "") -> Text:
 
 def _about(diagnosis: Diagnosis) -> str:
     run, good = diagnosis.run, diagnosis.last_good_step
-    parts = [run.dialect, told(extent(run)) if len(run) else text("no row")]
+    parts = [run.dialect, told(extent(run)) if len(run) else told("no row")]
     if good is not None:
-        parts.append(text("last good step {step}").format(step=step_text(good)))
+        parts.append(told("last good step {step}", step=step_text(good)))
     return " · ".join(parts)
 
 
 def _wrong(diagnosis: Diagnosis, lifeless: Finding | None) -> Iterator[RenderableType]:
     hot = [s for s in diagnosis.stories if s.severity >= Severity.WARNING and s.active]
     if not hot and lifeless is None:
-        yield Text(text("Nothing is wrong now, as far as this log shows."), style=STYLES["healthy"])
+        yield Text(told("Nothing is wrong now, as far as this log shows."), style=STYLES["healthy"])
         yield Text()
         return
-    yield Text(text("Wrong now"), style="bold underline")
+    yield Text(told("Wrong now"), style="bold underline")
     if lifeless is not None:
         yield _finding(lifeless, lifeless.severity)
     for story in hot:
@@ -160,7 +160,7 @@ def _story(story: Story) -> Iterator[RenderableType]:
     yield _finding(story.root, story.severity)
     if story.consequences:
         names = ", ".join(dict.fromkeys(c.detector for c in story.consequences))
-        yield _line(f"  └ {text('then {names}').format(names=names)}", "dim")
+        yield _line(f"  └ {told('then {names}', names=names)}", "dim")
 
 
 def _finding(f: Finding, severity: Severity) -> RenderableType:
@@ -169,14 +169,14 @@ def _finding(f: Finding, severity: Severity) -> RenderableType:
     table.add_column(width=1)
     table.add_column()
     style = STYLES[str(severity)]
-    since = text("since step {step}: {what}").format(step=step_text(f.first_step), what=safe(told(f.title)))
+    since = told("since step {step}: {what}", step=step_text(f.first_step), what=safe(told(f.title)))
     table.add_row(Text(MARKS[str(severity)], style=style), Prose.assemble((f.detector, style), f" {since}"))
     return table
 
 
 def _changed(news: Sequence[str]) -> Iterator[RenderableType]:
     if news:
-        yield Text(text("Changed"), style="bold underline")
+        yield Text(told("Changed"), style="bold underline")
         yield from (_line(f"  {safe(line)}") for line in reversed(news[-NEWS:]))
         yield Text()
 
@@ -187,7 +187,7 @@ def _strips(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
     strips = [s for s in found if s is not None and len(s)]
     if not strips:
         return
-    yield Text(text("Vital signs"), style="bold underline")
+    yield Text(told("Vital signs"), style="bold underline")
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=NAME)
     table.add_column(no_wrap=True)

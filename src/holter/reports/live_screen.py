@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from holter.language import said, text
+from holter.language import said, told
 from holter.reports.live_page import body, gravest, head, help_page, lines_of
 
 if TYPE_CHECKING:
@@ -103,11 +103,11 @@ class LiveScreen:
 
     def _foot(self, console: Console, count: int, room: int) -> str:
         below = count - self._top - room
-        parts = [text("q leave · j k scroll · ? help")]
+        parts = [told("q leave · j k scroll · ? help")]
         if len(self._diagnoses) > 1:
-            parts.append(text("Tab next run"))
+            parts.append(told("Tab next run"))
         if below > 0:
-            parts.append(text("1 more line below") if below == 1 else text("{n} more lines below").format(n=below))
+            parts.append(told("1 more line below") if below == 1 else told("{n} more lines below", n=below))
         return lines_of(console, Text(" · ".join(parts), style="dim", no_wrap=True, overflow="ellipsis"))[0]
 
     def _shown(self) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from holter.detectors.registry import all_detectors
 from holter.dialects.registry import ANY_SCORE, GENERIC, all_dialects, dialect, lineage, meaning
 from holter.errors import UnknownNameError
-from holter.language import text
+from holter.language import told
 from holter.readers.registry import all_readers
 from holter.reports.pages import (
     Page,
@@ -55,8 +55,12 @@ def look_up(name: str) -> Page:
 def _with_namesakes(name: str, page: Page, *others: Page) -> Page:
     """The page, and where to find what else is called so; a signal's page shows its concept anyway."""
     said = [
-        text("`{name}` is also a {kind}, {title}: `holter explain {key}`.").format(
-            name=name, kind=text(other.kind), title=other.title, key=other.facts.get("key", other.name)
+        told(
+            "`{name}` is also a {kind}, {title}: `holter explain {key}`.",
+            name=name,
+            kind=told(other.kind),
+            title=other.title,
+            key=other.facts.get("key", other.name),
         )
         for other in others
         if {page.kind, other.kind} - {"signal", "concept"}
@@ -76,9 +80,9 @@ def look_up_in(name: str, dialect_name: str) -> Page:
         known = [readable(n) for table in lineage(spoken) for n in table.names]
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         raise UnknownNameError(
-            text("{dialect} has no metric {name!r} that Holter knows.").format(dialect=text(spoken.title), name=name)
+            told("{dialect} has no metric {name!r} that Holter knows.", dialect=told(spoken.title), name=name)
             + _hint(near)
-            + text(" `holter explain {dialect}` shows all its names.").format(dialect=spoken.name)
+            + told(" `holter explain {dialect}` shows all its names.", dialect=spoken.name)
         )
     return name_page(name, {spoken.name: found})
 
@@ -87,15 +91,15 @@ def members(kind: str) -> list[dict[str, str]]:
     """Everything of one kind (``signals``, ``detectors``, ``readers``, ``dialects``), one entry each."""
     if kind == "signals":
         return [
-            {"name": s.key, "title": text(s.title), "unit": str(s.unit), "concept": s.concept}
+            {"name": s.key, "title": told(s.title), "unit": str(s.unit), "concept": s.concept}
             for s in catalog().values()
         ]
     if kind == "detectors":
         pages = {d.code: detector_page(d) for d in all_detectors().values()}
         return [{"name": page.name, "title": page.title, "code": code} for code, page in pages.items()]
     if kind == "readers":
-        return [{"name": r.name, "title": text(r.title)} for r in all_readers().values()]
-    return [{"name": d.name, "title": text(d.title), "versions": text(d.spoken_by)} for d in all_dialects().values()]
+        return [{"name": r.name, "title": told(r.title)} for r in all_readers().values()]
+    return [{"name": d.name, "title": told(d.title), "versions": told(d.spoken_by)} for d in all_dialects().values()]
 
 
 def _signal(name: str) -> Page | None:
@@ -152,11 +156,11 @@ def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name, list(of), n=4, cutoff=0.65)
     near += [n for n in of if n not in near and len(name) > 2 and name.lower() in n.lower()][: max(0, 4 - len(near))]
     return (
-        text("Nothing is called {name!r}.").format(name=name)
-        + _hint([text("{title} ({aside})").format(title=n, aside=text(of[n])) for n in near])
-        + text(" `holter list signals` (or detectors, readers, dialects) shows them all.")
+        told("Nothing is called {name!r}.", name=name)
+        + _hint([told("{title} ({aside})", title=n, aside=told(of[n])) for n in near])
+        + told(" `holter list signals` (or detectors, readers, dialects) shows them all.")
     )
 
 
 def _hint(near: Sequence[str]) -> str:
-    return text(" Did you mean {names}?").format(names=text(", ").join(near)) if near else ""
+    return told(" Did you mean {names}?", names=told(", ").join(near)) if near else ""

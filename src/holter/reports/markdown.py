@@ -12,7 +12,7 @@ from holter.detectors.base import number
 from holter.findings.diagnosis.phases import span_text
 from holter.findings.diagnosis.verdict import WORDS
 from holter.findings.finding import Severity, step_text
-from holter.language import text, told
+from holter.language import told
 from holter.reports.safe_text import safe
 from holter.reports.terminal import MARKS
 from holter.reports.words import duration, extent, not_read, status_text
@@ -62,7 +62,7 @@ def markdown(diagnoses: Sequence[Diagnosis], refused: Sequence[Skipped] = ()) ->
     for diagnosis in diagnoses:
         parts += _run(diagnosis)
     if refused:
-        parts += [f"## {text('Not read')}", bullets(escaped(told(not_read(r))) for r in refused)]
+        parts += [f"## {told('Not read')}", bullets(escaped(told(not_read(r))) for r in refused)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -72,7 +72,7 @@ def _overview(diagnoses: Sequence[Diagnosis]) -> str:
         f"{'–' if d.last_good_step is None else step_text(d.last_good_step)} |"
         for d in diagnoses
     ]
-    heads = [text("run"), text("verdict"), text("what was found"), text("last good step")]
+    heads = [told("run"), told("verdict"), told("what was found"), told("last good step")]
     return "\n".join([f"| {' | '.join(heads)} |", "|---|---|---|---:|", *rows])
 
 
@@ -82,12 +82,12 @@ def _run(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"{code(run.name)} · {run.dialect} · {told(extent(run))}"
     yield escaped(told(verdict.text))
     if diagnosis.last_good_step is not None:
-        yield f"**{text('Last good step: {step}').format(step=step_text(diagnosis.last_good_step))}**"
+        yield f"**{told('Last good step: {step}', step=step_text(diagnosis.last_good_step))}**"
     if diagnosis.phases:
-        yield f"## {text('Phases')}"
+        yield f"## {told('Phases')}"
         yield "\n".join(
             [
-                f"| {text('steps')} | | {text('what happens')} |",
+                f"| {told('steps')} | | {told('what happens')} |",
                 "|---|---|---|",
                 *(
                     f"| {told(span_text(p.first_step, p.last_step))} | {_status(p.status)} | {escaped(told(p.title))} |"
@@ -97,16 +97,16 @@ def _run(diagnosis: Diagnosis) -> Iterator[str]:
         )
     hot = [s for s in diagnosis.stories if s.severity >= Severity.WARNING]
     if hot:
-        yield f"## {text('Findings')}"
+        yield f"## {told('Findings')}"
         for story in hot:
             yield from _story(story)
     shown = {id(f) for s in hot for f in s.members}
     asides = [f for f in diagnosis.findings if f.severity is Severity.INFO and id(f) not in shown]
     if asides:
-        yield f"## {text('Worth knowing')}"
+        yield f"## {told('Worth knowing')}"
         yield bullets(_pair(code(f.detector), escaped(told(f.title))) for f in asides)
     if diagnosis.advice:
-        yield f"## {text('What to try, in this order')}"
+        yield f"## {told('What to try, in this order')}"
         yield "\n".join(f"{i}. {escaped(told(a))}" for i, a in enumerate(diagnosis.advice, start=1))
     yield from _unknown(diagnosis)
 
@@ -114,9 +114,10 @@ def _run(diagnosis: Diagnosis) -> Iterator[str]:
 def _story(story: Story) -> Iterator[str]:
     yield _finding(story.root)
     if story.consequences:
-        yield text("Then:")
+        yield told("Then:")
         yield bullets(
-            text("{detector}, from step {step}: {what}").format(
+            told(
+                "{detector}, from step {step}: {what}",
                 detector=f"{_status(str(f.severity))} {code(f.detector)}",
                 step=step_text(f.first_step),
                 what=escaped(told(f.title)),
@@ -126,19 +127,24 @@ def _story(story: Story) -> Iterator[str]:
 
 
 def _finding(finding: Finding) -> str:
-    sure = text(WORDS[finding.confidence])
+    sure = told(WORDS[finding.confidence])
     lines = [
-        text("### {status}: {detector}, {steps}").format(
-            status=_status(str(finding.severity)), detector=code(finding.detector), steps=told(duration(finding))
+        told(
+            "### {status}: {detector}, {steps}",
+            status=_status(str(finding.severity)),
+            detector=code(finding.detector),
+            steps=told(duration(finding)),
         ),
         "",
-        text("{what} ({sure}, {code})").format(what=escaped(told(finding.title)), sure=sure, code=finding.code),
+        told("{what} ({sure}, {code})", what=escaped(told(finding.title)), sure=sure, code=finding.code),
         "",
         *(f"- {_evidence(e)}" for e in finding.evidence),
-        *(f"- {text('Against it: {what}').format(what=escaped(told(a)))}" for a in finding.against),
+        *(f"- {told('Against it: {what}', what=escaped(told(a)))}" for a in finding.against),
         *(
-            text("- What else it could be: {what}. To tell: {check}").format(
-                what=escaped(told(a.says)), check=escaped(told(a.check))
+            told(
+                "- What else it could be: {what}. To tell: {check}",
+                what=escaped(told(a.says)),
+                check=escaped(told(a.check)),
             )
             for a in finding.alternatives
         ),
@@ -148,7 +154,7 @@ def _finding(finding: Finding) -> str:
 
 def _evidence(evidence: Evidence) -> str:
     pairs = [f"{step_text(s)}: {number(v)}" for s, v in zip(evidence.steps, evidence.values, strict=True)]
-    more = text(", … ({n} values)").format(n=len(pairs)) if len(pairs) > QUOTED else ""
+    more = told(", … ({n} values)", n=len(pairs)) if len(pairs) > QUOTED else ""
     quoted = ", ".join(pairs[:QUOTED]) + more
     return _pair(f"{code(evidence.metric)} \\[{told(evidence.unit)}\\] {quoted}", escaped(told(evidence.says)))
 
@@ -157,23 +163,20 @@ def _unknown(diagnosis: Diagnosis) -> Iterator[str]:
     """What was not looked at: folded, never left out."""
     run = diagnosis.run
     lines = [f"- {_pair(code(u.detector), escaped(told(u.why)))}" for u in diagnosis.unchecked]
-    lines += [
-        f"- {code(n)} {text('ignored: {reason}').format(reason=escaped(r))}" for n, r in diagnosis.ignored.items()
-    ]
+    lines += [f"- {code(n)} {told('ignored: {reason}', reason=escaped(r))}" for n, r in diagnosis.ignored.items()]
     if run.unknown:
         lines.append(
-            "- "
-            + text("Not understood ({n}): {names}").format(n=len(run.unknown), names=", ".join(map(code, run.unknown)))
+            "- " + told("Not understood ({n}): {names}", n=len(run.unknown), names=", ".join(map(code, run.unknown)))
         )
     lines += [f"- {escaped(told(n))}" for n in run.notes]
-    lines += [f"- {text('Not read: {what}').format(what=escaped(told(not_read(s))))}" for s in run.skipped]
+    lines += [f"- {told('Not read: {what}', what=escaped(told(not_read(s))))}" for s in run.skipped]
     if lines:
-        summary = text("Not checked ({n}), and notes on the log").format(n=len(diagnosis.unchecked))
+        summary = told("Not checked ({n}), and notes on the log", n=len(diagnosis.unchecked))
         yield "\n".join([f"<details><summary>{summary}</summary>", "", *lines, "", "</details>"])
 
 
 def _pair(what: str, says: str) -> str:
-    return text("{what}: {says}").format(what=what, says=says)
+    return told("{what}: {says}", what=what, says=says)
 
 
 def _status(status: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from holter.errors import HolterError
-from holter.language import said, text
+from holter.language import said, told
 
 STANDARD = "-"
 """How standard output is named."""
@@ -33,4 +33,4 @@ def write(report: str, output: str) -> None:
         why = error.strerror or str(error)
         raise HolterError(said("{file}: it cannot be written ({why}).", file=output, why=why)) from error
     size = f"{len(report.encode()) / 1e6:.2f}"
-    click.echo(text("Wrote {file} ({size} MB).").format(file=output, size=size))
+    click.echo(told("Wrote {file} ({size} MB).", file=output, size=size))

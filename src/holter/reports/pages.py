@@ -17,7 +17,7 @@ from holter.detectors.measured import section as measured_section
 from holter.detectors.registry import all_detectors
 from holter.dialects.base import Fit
 from holter.dialects.registry import GENERIC, all_dialects, lineage, never
-from holter.language import Said, listed, phrase, said, text, told
+from holter.language import Said, listed, phrase, said, told
 from holter.signals.base import Estimator, Reduction, Unit
 from holter.signals.catalog import catalog, concepts, find
 
@@ -164,27 +164,24 @@ def signal_page(signal: Signal, asked: str = "") -> Page:
         "names": [{"dialect": d.name, **_name_facts(n)} for d, n in names],
         "sources": list(signal.sources),
     }
-    title = text(signal.title)
-    parts = [f"# {title}", _identity(signal, asked), f"## {text('What it is')}", text(signal.what)]
+    title = told(signal.title)
+    parts = [f"# {title}", _identity(signal, asked), f"## {told('What it is')}", told(signal.what)]
     if signal.formula:
         parts.append(f"```text\n{signal.formula}\n```")
     if signal.sign:
-        parts.append(text(signal.sign))
-    parts += [f"## {text('In a healthy run')}", text(signal.healthy)]
+        parts.append(told(signal.sign))
+    parts += [f"## {told('In a healthy run')}", told(signal.healthy)]
     if signal.differs:
-        parts += [f"## {text('Documentation and code')}", text(signal.differs)]
-    parts += _section(text("Look at beside it"), [_link(catalog()[k]) for k in signal.moves_with if k in catalog()])
-    parts += _section(text("The same quantity, measured otherwise"), [_link(s) for s in kin])
-    parts += _section(text("Detectors that look at it"), [_detector_line(d) for d in detectors])
+        parts += [f"## {told('Documentation and code')}", told(signal.differs)]
+    parts += _section(told("Look at beside it"), [_link(catalog()[k]) for k in signal.moves_with if k in catalog()])
+    parts += _section(told("The same quantity, measured otherwise"), [_link(s) for s in kin])
+    parts += _section(told("Detectors that look at it"), [_detector_line(d) for d in detectors])
     parts += _section(
-        text("What frameworks call it"),
-        [
-            text("- {what}: {says}").format(what=text(d.title), says=f"`{readable(n)}`{_remarks(n, signal)}")
-            for d, n in names
-        ],
+        told("What frameworks call it"),
+        [told("- {what}: {says}", what=told(d.title), says=f"`{readable(n)}`{_remarks(n, signal)}") for d, n in names],
     )
     parts += _legend(n for _, n in names)
-    parts += _section(text("Sources"), [f"- {s}" for s in signal.sources])
+    parts += _section(told("Sources"), [f"- {s}" for s in signal.sources])
     return Page(kind="signal", name=asked or signal.key, title=title, markdown=_joined(parts), facts=facts)
 
 
@@ -192,16 +189,16 @@ def concept_page(concept: str) -> Page:
     """The page of a concept that several signals measure."""
     known = concepts()[concept]
     detectors = _readers_of(concept)
-    title = text(known[0].title)
-    measured = text(
-        "`{concept}` is measured by {n} signals. Detectors take the first that a log holds, with its unit."
-    ).format(concept=concept, n=len(known))
-    parts = [f"# {title}", measured]
-    parts += _section(
-        text("Signals"), [text("- {what}: {says}").format(what=_named(s), says=text(s.what)) for s in known]
+    title = told(known[0].title)
+    measured = told(
+        "`{concept}` is measured by {n} signals. Detectors take the first that a log holds, with its unit.",
+        concept=concept,
+        n=len(known),
     )
-    parts += _section(text("Detectors that look at it"), [_detector_line(d) for d in detectors])
-    parts.append(text("`holter explain {key}` says more of one of them.").format(key=known[0].key))
+    parts = [f"# {title}", measured]
+    parts += _section(told("Signals"), [told("- {what}: {says}", what=_named(s), says=told(s.what)) for s in known])
+    parts += _section(told("Detectors that look at it"), [_detector_line(d) for d in detectors])
+    parts.append(told("`holter explain {key}` says more of one of them.", key=known[0].key))
     facts = {"concept": concept, "signals": [s.key for s in known], "detectors": [d.name for d in detectors]}
     return Page(kind="concept", name=concept, title=title, markdown=_joined(parts), facts=facts)
 
@@ -212,14 +209,14 @@ def name_page(raw: str, meanings: Mapping[str, Meaning]) -> Page:
     lines, facts = [], []
     for name, found in meanings.items():
         looked_up = find(found.key)
-        title = text(looked_up[0].title) if looked_up else found.key
+        title = told(looked_up[0].title) if looked_up else found.key
         remarks = _remarks(found.name, looked_up[0] if looked_up else None)
-        says = text("{key}, {title}").format(key=f"`{found.full_key}`", title=title) + remarks
-        lines.append(text("- {what}: {says}").format(what=text(all_dialects()[name].title), says=says))
+        says = told("{key}, {title}", key=f"`{found.full_key}`", title=title) + remarks
+        lines.append(told("- {what}: {says}", what=told(all_dialects()[name].title), says=says))
         facts.append({"dialect": name, "key": found.full_key, **_name_facts(found.name)})
-    parts += [text("What frameworks mean by it:"), "\n".join(lines)]
+    parts += [told("What frameworks mean by it:"), "\n".join(lines)]
     keys = dict.fromkeys(found.key for found in meanings.values())
-    parts += [text("`holter explain {key}` says what it is, and what is healthy.").format(key=key) for key in keys]
+    parts += [told("`holter explain {key}` says what it is, and what is healthy.", key=key) for key in keys]
     return Page(kind="name", name=raw, title=raw, markdown=_joined(parts), facts={"meanings": facts})
 
 
@@ -227,27 +224,28 @@ def dialect_page(spoken: Dialect) -> Page:
     """The page of a dialect: what the framework logs, what it never logs, its traps."""
     absent = never(spoken)
     parts = [
-        f"# {text(spoken.title)}",
+        f"# {told(spoken.title)}",
         "\n".join(
             [
-                text("- dialect: {name}").format(name=f"`{spoken.name}`"),
-                text("- checked against: {version}").format(version=spoken.spoken_by or text("no particular version")),
-                text("- one step: {axis}").format(axis=text(spoken.axis)),
-                text("- a null: {meaning}").format(
-                    meaning=text("a NaN") if spoken.null == "nan" else text("not computed in that row")
+                told("- dialect: {name}", name=f"`{spoken.name}`"),
+                told("- checked against: {version}", version=spoken.spoken_by or told("no particular version")),
+                told("- one step: {axis}", axis=told(spoken.axis)),
+                told(
+                    "- a null: {meaning}",
+                    meaning=told("a NaN") if spoken.null == "nan" else told("not computed in that row"),
                 ),
             ]
         ),
     ]
     if spoken.note:
-        parts += [f"## {text('Traps')}", text(spoken.note)]
+        parts += [f"## {told('Traps')}", told(spoken.note)]
     tables = list(lineage(spoken))
     for table in tables:
-        shared = text("What it shares with {title} (`{name}`)").format(title=text(table.title), name=table.name)
-        title = text("What it logs") if table is spoken else shared
+        shared = told("What it shares with {title} (`{name}`)", title=told(table.title), name=table.name)
+        title = told("What it logs") if table is spoken else shared
         parts += _section(title, [_entry(n) for n in table.names])
     parts += _legend(n for table in tables for n in table.names)
-    parts += _section(text("What it never logs"), [f"- {_concept_words(c)}" for c in absent])
+    parts += _section(told("What it never logs"), [f"- {_concept_words(c)}" for c in absent])
     facts = {
         "dialect": spoken.name,
         "versions": spoken.spoken_by,
@@ -258,7 +256,7 @@ def dialect_page(spoken: Dialect) -> Page:
         "never": list(absent),
         "note": spoken.note,
     }
-    return Page(kind="dialect", name=spoken.name, title=text(spoken.title), markdown=_joined(parts), facts=facts)
+    return Page(kind="dialect", name=spoken.name, title=told(spoken.title), markdown=_joined(parts), facts=facts)
 
 
 def detector_page(detector: type[Detector]) -> Page:
@@ -271,13 +269,13 @@ def detector_page(detector: type[Detector]) -> Page:
         "measured": measurement()["detectors"].get(detector.name),
     }
     markdown = _joined([_in_language(detector.page()), measured_section(detector)])
-    return Page(kind="detector", name=detector.name, title=text(summary(detector)), markdown=markdown, facts=facts)
+    return Page(kind="detector", name=detector.name, title=told(summary(detector)), markdown=markdown, facts=facts)
 
 
 def reader_page(reader: Reader) -> Page:
     """The page of a reader: what its class and its module say of the format."""
-    title = text(reader.title)
-    parts = [f"# {title}", text("- reader: {name}").format(name=f"`{reader.name}`"), *map(text, described(reader))]
+    title = told(reader.title)
+    parts = [f"# {title}", told("- reader: {name}", name=f"`{reader.name}`"), *map(told, described(reader))]
     return Page(kind="reader", name=reader.name, title=title, markdown=_joined(parts))
 
 
@@ -290,8 +288,8 @@ def described(reader: Reader) -> list[str]:
 def _in_language(page: str) -> str:
     """A detector's page, each section in the language spoken where the catalogue holds it."""
     title, said = page.split("\n## ", 1)[0].strip().split("\n\n", 1)
-    parts = (f"## {text(name)}\n\n{told(section(body))}" for name, body in sections(page))
-    return "\n\n".join([title, text(said), *parts])
+    parts = (f"## {told(name)}\n\n{told(section(body))}" for name, body in sections(page))
+    return "\n\n".join([title, told(said), *parts])
 
 
 def section(body: str) -> str:
@@ -327,19 +325,19 @@ def _is(name: Name, signal: Signal) -> bool:
 
 
 def _identity(signal: Signal, asked: str) -> str:
-    key = text("- key: {key}").format(key=f"`{signal.key}`")
+    key = told("- key: {key}", key=f"`{signal.key}`")
     if asked and asked != signal.key:
-        key += text(", asked as {name}").format(name=f"`{asked}`")
+        key += told(", asked as {name}", name=f"`{asked}`")
     lines = [
         key,
-        text("- concept: {concept}").format(concept=f"`{signal.concept}`"),
-        text("- unit: {unit}").format(unit=text(unit_words(signal.unit))),
-        text("- range: {range}").format(range=text(value_range(signal))),
+        told("- concept: {concept}", concept=f"`{signal.concept}`"),
+        told("- unit: {unit}", unit=told(unit_words(signal.unit))),
+        told("- range: {range}", range=told(value_range(signal))),
     ]
     if signal.estimator is not None:
-        lines.append(text("- estimator: {estimator}").format(estimator=text(ESTIMATORS[signal.estimator])))
+        lines.append(told("- estimator: {estimator}", estimator=told(ESTIMATORS[signal.estimator])))
     if signal.reduction is not None:
-        lines.append(text("- one value: {reduction}").format(reduction=text(REDUCTIONS[signal.reduction])))
+        lines.append(told("- one value: {reduction}", reduction=told(REDUCTIONS[signal.reduction])))
     return "\n".join(lines)
 
 
@@ -347,31 +345,31 @@ def _entry(name: Name) -> str:
     """One line of a dialect's page."""
     looked_up = find(re.sub(r"\{(\w+)\}", r"\1", name.key))
     says = f"`{name.key}`{_remarks(name, looked_up[0] if looked_up else None)}"
-    return text("- {what}: {says}").format(what=f"`{readable(name)}`", says=says)
+    return told("- {what}: {says}", what=f"`{readable(name)}`", says=says)
 
 
 def _remarks(name: Name, signal: Signal | None) -> str:
     """How a table's entry differs from the plain case, in brackets, and its note."""
-    said = [text("value = {formula}").format(formula=converted)] if (converted := conversion(name)) else []
+    said = [told("value = {formula}", formula=converted)] if (converted := conversion(name)) else []
     if name.unit is not None and (signal is None or name.unit != signal.unit):
-        said.append(text(unit_words(name.unit)))
+        said.append(told(unit_words(name.unit)))
     if name.estimator is not None and (signal is None or name.estimator != signal.estimator):
         said.append(str(name.estimator))
     if name.reduction is not None and (signal is None or name.reduction != signal.reduction):
-        said.append(text(REDUCTIONS[name.reduction]))
+        said.append(told(REDUCTIONS[name.reduction]))
     if name.since or name.until:
         said.append(_versions(name.since, name.until))
     if name.fit is not Fit.EXACT:
-        said.append(text(str(name.fit)))
-    aside = text(" ({remarks})").format(remarks=text("; ").join(said)) if said else ""
-    return aside + (text(". {note}").format(note=text(name.note)) if name.note else "")
+        said.append(told(str(name.fit)))
+    aside = told(" ({remarks})", remarks=told("; ").join(said)) if said else ""
+    return aside + (told(". {note}", note=told(name.note)) if name.note else "")
 
 
 def _legend(names: Iterable[Name]) -> list[str]:
     """What the fits mean that a list of names mentions."""
     mentioned = {n.fit for n in names}
     words = [
-        text("*{fit}*: {meaning}.").format(fit=text(str(fit)), meaning=text(meaning))
+        told("*{fit}*: {meaning}.", fit=told(str(fit)), meaning=told(meaning))
         for fit, meaning in FITS.items()
         if fit in mentioned
     ]
@@ -381,7 +379,7 @@ def _legend(names: Iterable[Name]) -> list[str]:
 def _versions(since: str, until: str) -> str:
     if since and until:
         return f"{since} - {until}"
-    return text("from {version}").format(version=since) if since else text("up to {version}").format(version=until)
+    return told("from {version}", version=since) if since else told("up to {version}", version=until)
 
 
 def _name_facts(name: Name) -> dict[str, Any]:
@@ -409,22 +407,22 @@ def _concept_words(concept: str) -> str:
     known = concepts().get(concept)
     if not known:
         return concept
-    return text("{title} ({aside})").format(title=told(known[0].phrase), aside=f"`{concept}`")
+    return told("{title} ({aside})", title=told(known[0].phrase), aside=f"`{concept}`")
 
 
 def _named(signal: Signal) -> str:
     """The key with its unit."""
-    return text("{title} ({aside})").format(title=f"`{signal.key}`", aside=text(unit_words(signal.unit)))
+    return told("{title} ({aside})", title=f"`{signal.key}`", aside=told(unit_words(signal.unit)))
 
 
 def _link(signal: Signal) -> str:
-    titled = text("{title} ({aside})").format(title=told(signal.phrase), aside=text(unit_words(signal.unit)))
-    return text("- {what}: {says}").format(what=f"`{signal.key}`", says=titled)
+    titled = told("{title} ({aside})", title=told(signal.phrase), aside=told(unit_words(signal.unit)))
+    return told("- {what}: {says}", what=f"`{signal.key}`", says=titled)
 
 
 def _detector_line(detector: type[Detector]) -> str:
-    named = text("{title} ({aside})").format(title=f"`{detector.name}`", aside=detector.code)
-    return text("- {what}: {says}").format(what=named, says=text(summary(detector)))
+    named = told("{title} ({aside})", title=f"`{detector.name}`", aside=detector.code)
+    return told("- {what}: {says}", what=named, says=told(summary(detector)))
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ from rich.text import Text
 from holter.findings.diagnosis.phases import span_text
 from holter.findings.diagnosis.verdict import WORDS
 from holter.findings.finding import Severity, step_text
-from holter.language import Said, listed, phrase, said, text, told
+from holter.language import Said, listed, phrase, said, told
 from holter.reports.prose import Prose
 from holter.reports.safe_text import safe
 from holter.reports.sparkline import bin_of, sparkline
@@ -91,7 +91,7 @@ def _panel(diagnosis: Diagnosis, about: str) -> Panel:
     body = Prose(safe(told(verdict.title)), style=STYLES[verdict.status])
     body.append(f"\n{safe(told(verdict.text))}", style="default not bold")
     if diagnosis.last_good_step is not None:
-        good = text("Last good step: {step}.").format(step=step_text(diagnosis.last_good_step))
+        good = told("Last good step: {step}.", step=step_text(diagnosis.last_good_step))
         body.append(f"\n{good}", style="default not bold")
     title = Text(f" {MARKS[verdict.status]} {status_head(verdict.status)} ", style=STYLES[verdict.status])
     return Panel(body, title=title, title_align="left", subtitle=Text(about, style="dim"), subtitle_align="left")
@@ -106,7 +106,7 @@ def _phases(diagnosis: Diagnosis) -> RenderableType:
             Text(told(span_text(phase.first_step, phase.last_step)), style="bold", no_wrap=True),
             Prose(safe(told(_phase(phase)))),
         )
-    return Padding(Group(Text(text("Phases"), style="bold underline"), table), (1, 0, 0, 1))
+    return Padding(Group(Text(told("Phases"), style="bold underline"), table), (1, 0, 0, 1))
 
 
 def _phase(phase: Phase) -> str:
@@ -119,23 +119,23 @@ def _story(diagnosis: Diagnosis, story: Story, *, verbose: bool) -> RenderableTy
     head = Text(f"{MARKS[str(finding.severity)]} ", style=style)
     head.append(finding.detector, style=f"bold {style}")
     when = told(duration(finding))
-    head.append(f"  {when} · {text(WORDS[finding.confidence])} · {finding.code}", style="dim")
+    head.append(f"  {when} · {told(WORDS[finding.confidence])} · {finding.code}", style="dim")
     title = Prose(safe(told(finding.title)))
     parts: list[RenderableType] = [head, Padding(title, (0, 0, 0, 2)), _strips(diagnosis, finding)]
     if verbose:
         parts.append(_evidence(finding.evidence))
     notes = Table.grid(padding=(0, 1))
     for each in story.consequences:
-        where = text("from step {step}: {what}").format(step=step_text(each.first_step), what=safe(told(each.title)))
+        where = told("from step {step}: {what}", step=step_text(each.first_step), what=safe(told(each.title)))
         line = Prose.assemble((each.detector, STYLES[str(each.severity)]), f" {where}")
-        label = Text(f"  └ {text('then')}", style="dim", no_wrap=True)
+        label = Text(f"  └ {told('then')}", style="dim", no_wrap=True)
         notes.add_row(label, Group(line, _evidence(each.evidence)) if verbose else line)
     for against in finding.against:
-        label = Text(f"  {text('against')}", style="dim", no_wrap=True)
+        label = Text(f"  {told('against')}", style="dim", no_wrap=True)
         notes.add_row(label, Prose(safe(told(against)), style="dim"))
     for other in finding.alternatives:
         what = said("{what} (to tell: {check})", what=phrase(other.says), check=phrase(other.check))
-        notes.add_row(Text(f"  {text('or')}", style="dim", no_wrap=True), Prose(safe(told(what)), style="dim italic"))
+        notes.add_row(Text(f"  {told('or')}", style="dim", no_wrap=True), Prose(safe(told(what)), style="dim italic"))
     parts.append(notes)
     return Padding(Group(*parts), (1, 0, 0, 1))
 
@@ -162,7 +162,7 @@ def _evidence(evidence: Iterable[Evidence]) -> RenderableType:
     lines = []
     for each in evidence:
         pairs = [f"{step_text(s)}: {v:.4g}" for s, v in zip(each.steps, each.values, strict=True)]
-        more = text(", … ({n} values)").format(n=len(pairs)) if len(pairs) > QUOTED else ""
+        more = told(", … ({n} values)", n=len(pairs)) if len(pairs) > QUOTED else ""
         quoted = ", ".join(pairs[:QUOTED]) + more
         lines.append(Prose(f"  {safe(each.metric)} [{told(each.unit)}] {quoted}: {safe(told(each.says))}", style="dim"))
     return Group(*lines)
@@ -174,11 +174,11 @@ def _asides(diagnosis: Diagnosis, *, verbose: bool) -> list[RenderableType]:
     asides = [f for f in diagnosis.findings if f.severity is Severity.INFO and id(f) not in shown_above]
     if not asides:
         return []
-    lines: list[RenderableType] = [Text(text("Worth knowing"), style="bold underline")]
+    lines: list[RenderableType] = [Text(told("Worth knowing"), style="bold underline")]
     shown = asides if verbose else asides[:4]
     lines += [Prose.assemble(("i ", STYLES["info"]), (f"{f.detector}: ", "bold"), safe(told(f.title))) for f in shown]
     if not verbose and len(asides) > 4:
-        more = text("and {n} more; --verbose shows them").format(n=len(asides) - 4)
+        more = told("and {n} more; --verbose shows them", n=len(asides) - 4)
         lines.append(Text(f"  {more}", style="dim"))
     return [Padding(Group(*lines), (1, 0, 0, 1))]
 
@@ -187,7 +187,7 @@ def _advice(diagnosis: Diagnosis) -> RenderableType:
     table = Table.grid(padding=(0, 1))
     for number, advice in enumerate(diagnosis.advice, start=1):
         table.add_row(Text(f"{number}.", style="bold"), Prose(safe(told(advice))))
-    return Padding(Group(Text(text("What to try, in this order"), style="bold underline"), table), (1, 0, 0, 1))
+    return Padding(Group(Text(told("What to try, in this order"), style="bold underline"), table), (1, 0, 0, 1))
 
 
 def _not_checked(diagnosis: Diagnosis) -> Said:
@@ -214,22 +214,22 @@ def _footer(diagnosis: Diagnosis, *, verbose: bool) -> RenderableType:
     lines: list[RenderableType] = []
     if diagnosis.unchecked:
         if verbose:
-            lines.append(Text(text("Not checked"), style="bold underline"))
+            lines.append(Text(told("Not checked"), style="bold underline"))
             lines += [Prose(f"- {u.detector}: {safe(told(u.why))}", style="dim") for u in diagnosis.unchecked]
         else:
             lines.append(Prose(told(_not_checked(diagnosis)), style="dim"))
             lines += [Prose(f"- {u.detector}: {safe(told(u.why))}") for u in diagnosis.unchecked if u.failed]
-    below = [text("Ignored: {name} ({reason})").format(name=n, reason=r) for n, r in diagnosis.ignored.items()]
+    below = [told("Ignored: {name} ({reason})", name=n, reason=r) for n, r in diagnosis.ignored.items()]
     if run.unknown:
         names = ", ".join(list(run.unknown)[: None if verbose else MOST_NAMES])
         more = 0 if verbose else len(run.unknown) - MOST_NAMES
-        shown = text("{names} and {n} more").format(names=names, n=more) if more > 0 else names
-        below.append(text("Not understood ({n}): {names}").format(n=len(run.unknown), names=shown))
-    below += [text("Note: {note}").format(note=told(n)) for n in run.notes]
+        shown = told("{names} and {n} more", names=names, n=more) if more > 0 else names
+        below.append(told("Not understood ({n}): {names}", n=len(run.unknown), names=shown))
+    below += [told("Note: {note}", note=told(n)) for n in run.notes]
     skipped = run.skipped if verbose else run.skipped[:3]
-    below += [text("Skipped: {what}").format(what=told(not_read(s))) for s in skipped]
+    below += [told("Skipped: {what}", what=told(not_read(s))) for s in skipped]
     if len(skipped) < len(run.skipped):
-        below.append(text("Skipped: {n} more; --verbose shows them").format(n=len(run.skipped) - len(skipped)))
-    below.append(text("Step axis: {axis}").format(axis=told(run.step_axis)))
+        below.append(told("Skipped: {n} more; --verbose shows them", n=len(run.skipped) - len(skipped)))
+    below.append(told("Step axis: {axis}", axis=told(run.step_axis)))
     lines += [Prose(safe(line), style="dim") for line in below]
     return Padding(Group(*lines), (1, 0, 0, 1))

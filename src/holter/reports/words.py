@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holter.findings.diagnosis.phases import span_text
-from holter.language import Said, phrase, said, text
+from holter.language import Said, phrase, said, told
 
 if TYPE_CHECKING:
     from holter.findings.finding import Finding
@@ -40,9 +40,9 @@ def not_read(skipped: Skipped) -> Said:
 
 def status_text(status: str) -> str:
     """A status in a sentence."""
-    return text(STATUSES[status])
+    return told(STATUSES[status])
 
 
 def status_head(status: str) -> str:
     """A status that stands alone."""
-    return text(HEADS[status])
+    return told(HEADS[status])

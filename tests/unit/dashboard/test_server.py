@@ -10,12 +10,14 @@ import pytest
 from starlette.testclient import TestClient
 
 import holter
-from holter.dashboard.fleet import Fleet, State
+from holter.dashboard.entry import State
+from holter.dashboard.fleet import Fleet
 from holter.dashboard.safety import POLICY, is_local
 from holter.dashboard.server import application
 from holter.findings.diagnosis import diagnose_in_place
 from holter.runs.folder import logs_in
-from holter.runs.load import load_source
+from holter.runs.load import logs_of
+from tests.patience import PATIENCE
 from tests.unit.dashboard.wire import curves
 
 ASSETS = {"index.html": ("text/html", b"<!doctype html>"), "page.js": ("text/javascript", b"1")}
@@ -211,7 +213,7 @@ def test_a_run_that_the_detectors_trip_over_says_so_once_and_the_others_are_judg
     def judge(run, settings):
         return broken() if "a" in run.path.split("/") else diagnose_in_place(run, settings)
 
-    monkeypatch.setattr("holter.dashboard.fleet.diagnose_in_place", judge)
+    monkeypatch.setattr("holter.dashboard.work.diagnose_in_place", judge)
     fleet = Fleet(root)
     fleet.look()
     write(root / "a", rows=61)
@@ -225,10 +227,10 @@ def test_a_run_that_the_detectors_trip_over_says_so_once_and_the_others_are_judg
 
 
 def test_a_run_that_a_reader_trips_over_is_told_and_the_others_stay(root, monkeypatch, caplog):
-    def load(source):
-        return broken() if "a" in source.name.split("/") else load_source(source)
+    def read_a_log(source, read):
+        return broken() if "a" in source.name.split("/") else logs_of(source, read)
 
-    monkeypatch.setattr("holter.dashboard.fleet.load_source", load)
+    monkeypatch.setattr("holter.dashboard.work.logs_of", read_a_log)
     fleet = Fleet(root)
     fleet.look()
     answer = client(fleet).get("/api/runs").json()
@@ -251,7 +253,7 @@ def test_a_look_that_breaks_off_is_logged_once_and_the_next_one_finds_the_runs(r
     fleet, judged = Fleet(root), threading.Event()
     fleet.listen(lambda: judged.set() if all(e.diagnosis for e in fleet.entries()) and fleet.looked else None)
     fleet.start()
-    assert judged.wait(60)
+    assert judged.wait(PATIENCE)
     fleet.close()
     assert len(fleet.entries()) == 2
     assert [r.getMessage() for r in caplog.records] == [f"{root}: IndexError: a {{bug}}"]

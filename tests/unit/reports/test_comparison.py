@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from holter.compare import Verdict, compare, comparison
-from holter.language import LANGUAGES, SOURCE, speak, translated
+from holter.language import LANGUAGES, SOURCE, speaking, translated
 from holter.reports.comparison import print_comparison
 from holter.reports.comparison_markdown import markdown
 from holter.reports.comparison_words import headline
@@ -131,11 +131,8 @@ def test_data_cannot_leave_its_block():
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_markdown_speaks_the_language_and_quotes_the_log(code):
-    speak(code)
-    try:
+    with speaking(code):
         said = markdown(two_settings())
-    finally:
-        speak(SOURCE)
     assert translated("Worse", code) in said
     assert "`reward`" in said
     assert "Not distinguishable" not in said

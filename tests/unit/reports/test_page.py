@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from holter.findings.diagnosis import diagnose
-from holter.language import speak
+from holter.language import speaking
 from holter.reports.html import page as page_module
 from holter.reports.html.page import MissingBundleError, asset, embedded, own_texts, page
 from holter.reports.html.payload import payload
@@ -125,11 +125,8 @@ def test_a_page_asks_for_nothing_and_allows_nothing():
 
 
 def test_a_page_carries_every_language_for_what_it_says():
-    speak("zh")
-    try:
+    with speaking("zh"):
         html = page([sick()])
-    finally:
-        speak("en")
     said = data_of(html)
     assert said["language"] == "zh"
     assert '<html lang="zh">' in html

@@ -139,6 +139,7 @@ def _swept(comparison: Comparison) -> dict[str, Any]:
     """The axes of the parallel picture: what each run was set to, and where it ended."""
     assert comparison.sweep is not None
     return {
+        "too_few": comparison.sweep.too_few,
         "settings": [
             {"name": s.name, "values": [json.finite(v) for v in s.numbers or ()]} for s in comparison.sweep.settings
         ],

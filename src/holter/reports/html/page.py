@@ -16,7 +16,7 @@ import orjson
 
 from holter.compare.curves import place_on
 from holter.errors import HolterError
-from holter.language import LANGUAGES, SOURCE, Said, spoken, text, told, translated
+from holter.language import LANGUAGES, SOURCE, Said, spoken, told, translated
 from holter.reports.html.payload import payload
 from holter.reports.safe_text import safe
 from holter.reports.words import duration, not_read
@@ -46,10 +46,11 @@ def asset(name: str) -> str:
         return file.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingBundleError(
-            text(
+            told(
                 "the page's {file} was not built into this installation. `pip install .` in Holter's source builds it "
-                "(`pip install -e .` for an editable one)."
-            ).format(file=name)
+                "(`pip install -e .` for an editable one).",
+                file=name,
+            )
         ) from error
 
 
