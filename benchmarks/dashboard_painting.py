@@ -27,7 +27,7 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Mount, Route
 
 from holter.dashboard.assets import assets
-from holter.dashboard.fleet import Entry
+from holter.dashboard.entry import Entry
 from holter.dashboard.server import application
 from holter.monitor.pulse import Pulse
 from holter.runs.build import run_of

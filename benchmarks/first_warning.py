@@ -171,12 +171,17 @@ def main():
 def _print(known, faults, delays, wolves):
     for name in known:
         print(f"{name} says of healthy runs as well: {sorted(' '.join(w) for w in wolves[name]) or 'nothing'}")
-    print(f"\n| fault | runs | {' | '.join(known)} | holter |\n|---|---:|{'---:|' * (len(known) + 1)}")
+    heads = [cell for name in known for cell in (name, "holter there")]
+    print(f"\n| fault | runs | {' | '.join([*heads, 'holter'])} |\n|---|---:|{'---:|' * (len(heads) + 1)}")
     for fault in dict.fromkeys(faults.values()):
         runs = [d for run, d in delays.items() if faults[run] == fault]
-        cells = [_median([d[name] for d in runs if name in d]) for name in (*known, "holter")]
+        cells = [
+            _median([d[who] for d in runs if name in d and who in d]) for name in known for who in (name, "holter")
+        ]
         if runs:
-            print(f"| {fault} | {len(runs)} | {' | '.join(cells)} |")
+            print(
+                f"| {fault} | {len(runs)} | {' | '.join([*cells, _median([d['holter'] for d in runs if 'holter' in d])])} |"
+            )
     print("\nMedian delay in rows, on the runs that each one names, and Holter's on the same:")
     for name in known:
         both = [d for d in delays.values() if name in d and "holter" in d]

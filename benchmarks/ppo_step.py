@@ -4,9 +4,10 @@ TRL 1.12 needs an environment of its own (see `scripts/record_trl_ppo.py`), so e
 file, run by one interpreter or the other. Both train the same models on the same prompts with the same settings and report to
 TensorBoard, ours to its run folder too, and take turns. Process time is measured, which does not count waiting. TRL collects
 garbage twice an update; it is measured with that and without. Ours is measured without its monitor, which TRL has nothing like,
-and with it: it looks at every row of a run as short as this one, on a credit of five seconds, and takes 2 % of the time later.
+and with it: on a credit of five seconds it looks at a run as short as this one as often as 5 % of the time allows, and takes 2 %
+later.
 
-    OMP_NUM_THREADS=1 python benchmarks/ppo_step.py [tiny|small] --trl trl-1.12/bin/python [--rounds 3] [--steps 10]
+    OMP_NUM_THREADS=1 python benchmarks/ppo_step.py [tiny|small] --trl trl-1.12/bin/python [--rounds 2] [--steps 8]
 """
 
 from __future__ import annotations
@@ -143,8 +144,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("size", choices=["tiny", "small"], nargs="?", default="tiny")
     parser.add_argument("--trl", help="Python of an environment with TRL 1.12; without it only Holter is measured")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--who", choices=[*OURS, *THEIRS], help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -153,7 +154,7 @@ def main():
         return
     who = dict.fromkeys(OURS, sys.executable) | (dict.fromkeys(THEIRS, options.trl) if options.trl else {})
     rates, times, shares = ({name: [] for name in who} for _ in range(3))
-    for _ in range(options.rounds):
+    for number in range(1, options.rounds + 1):
         for name, python in who.items():
             command = [python, __file__, options.size, "--steps", str(options.steps), "--who", name]
             done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **QUIET})
@@ -161,10 +162,11 @@ def main():
             shares[name].append(measuring / seconds)
             rates[name].append(tokens / seconds)
             times[name].append(seconds / options.steps)
+            print(f"round {number}: {name} {rates[name][-1]:.0f}", file=sys.stderr, flush=True)
     for name in who:
         rate, step = statistics.median(rates[name]), statistics.median(times[name])
         print(f"{name:10s} {rate:8.0f} response tokens per CPU second {1000 * step:10.1f} ms CPU an update")
-        if name == "holter":
+        if name in OURS:
             print(f"metrics and logging: {100 * statistics.median(shares[name]):.1f} % of an update")
         elif name in THEIRS:
             factor = statistics.median(ours / theirs for ours, theirs in zip(rates["holter"], rates[name], strict=True))

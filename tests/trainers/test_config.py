@@ -47,6 +47,9 @@ def test_the_run_folder_is_the_default_and_a_logging_dir_adds_tensorboard():
         ({"generation_batch_size": 16, "steps_per_generation": 4}, "contradict each other"),
         ({"delta": 1.1}, "must be above 1 \\+ epsilon_high = 1.2"),
         ({"beta": -0.1}, "beta must not be negative"),
+        ({"beta": float("nan")}, "beta must not be negative, not nan"),
+        ({"beta": "small"}, "GRPOConfig: beta must be a number, not 'small'"),
+        ({"learning_rate": "fast"}, "learning_rate must be a number, not 'fast'"),
         ({"auto_find_batch_size": True}, "auto_find_batch_size"),
         ({"use_liger_loss": True, "entropy_coef": 0.1}, "knows no entropy bonus"),
         ({"bf16": True, "fp16": True}, "exclude each other"),
@@ -68,6 +71,11 @@ def test_the_run_folder_is_the_default_and_a_logging_dir_adds_tensorboard():
 def test_wrong_settings_are_refused_with_the_way_out(settings, said):
     with pytest.raises(SettingsError, match=said):
         config(**settings)
+
+
+def test_numbers_that_are_written_as_texts_are_numbers():
+    found = config(beta="4e-2", num_generations="4", learning_rate="1e-5")
+    assert (found.beta, found.num_generations, found.learning_rate) == (0.04, 4, 1e-5)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -19,7 +21,7 @@ def test_the_grpo_example_trains_and_reads_its_own_run(words, said, beside_other
         cwd=beside_others,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert said in done.stdout
@@ -33,7 +35,7 @@ def test_the_demo_tells_what_was_planted_from_what_was_found(beside_others):
         cwd=beside_others,
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     told = done.stdout[done.stdout.index("4. What was planted") :]

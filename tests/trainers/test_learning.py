@@ -31,7 +31,8 @@ def quality(trainer):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_quality_nobody_is_paid_for_rises_and_nothing_is_found_wrong(beside_others, seed):
-    trainer = example.train(beside_others, steps=40, seed=seed)
+    # After 40 steps the gain is as small as its threshold on some processors: rounding decides which stories are sampled.
+    trainer = example.train(beside_others, steps=60, seed=seed)
     before = next(row for row in trainer.state.log_history if "eval_alignment/quality" in row)
     # More stories than the example looks at while it trains, so that luck has no say.
     after = trainer.evaluate([{"prompt": p} for p in tiny_world.prompts(256, seed=4)])

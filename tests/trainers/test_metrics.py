@@ -251,7 +251,7 @@ def test_what_reward_functions_log_is_in_the_row_and_the_samples(grpo, trained):
 
     trainer = grpo([talks], beta=0.0, max_steps=1)
     shown = []
-    trainer.report.samples = shown.extend
+    trainer.report.samples = lambda rows, **_: shown.extend(rows)
     assert trained(trainer)[0]["my/metric"] == 8.0
     assert len(shown) == 8
     assert shown[0]["shouted"] == shown[0]["completion"].upper()

@@ -12,6 +12,8 @@ import tiny_world
 
 from holter.runs.load import load
 from holter.store import reading
+from holter.store.run_folder import RunFolderError
+from tests.patience import PATIENCE
 
 
 def test_the_run_folder_holds_every_row_completions_and_the_configuration(grpo, trained):
@@ -39,6 +41,13 @@ def test_a_second_run_has_a_folder_of_its_own(grpo, trained, taught):
     second = grpo(model=copy.deepcopy(taught), report_to="holter")
     trained(second)
     assert (first.report.folder.name, second.report.folder.name) == ("holter", "holter-2")
+
+
+def test_a_run_folder_that_is_taken_is_said_and_nothing_else(grpo, trained, taught, tmp_path):
+    settings = {"report_to": "holter", "run_dir": str(tmp_path / "run"), "beta": 0.0}
+    trained(grpo(model=copy.deepcopy(taught), **settings))
+    with pytest.raises(RunFolderError, match="already holds a run"):
+        trained(grpo(model=copy.deepcopy(taught), **settings))
 
 
 def test_tensorboard_writes_event_files_to_the_logging_dir_that_our_reader_reads(grpo, trained, tmp_path):
@@ -93,7 +102,7 @@ class Callback:
         if self.behaviour == "fails":
             raise ConnectionError("no network")
         if self.behaviour == "hangs":
-            self.release.wait(60)
+            self.release.wait()
         self.logged.append((state.global_step, dict(logs)))
 
     def on_train_end(self, args, state, control, **_):
@@ -104,10 +113,10 @@ class Callback:
 def test_what_transformers_integrates_is_driven_and_cannot_stop_training(grpo, trained, monkeypatch, behaviour):
     from transformers.integrations import integration_utils
 
-    from holter.sinks import isolated
+    from holter.sinks.isolated import Isolated
     from holter.trainers import config
 
-    monkeypatch.setattr(isolated, "PATIENCE", 0.2)
+    monkeypatch.setitem(Isolated.__init__.__kwdefaults__, "patience", 0.2 if behaviour == "hangs" else PATIENCE)
     callback = Callback(behaviour)
     monkeypatch.setitem(integration_utils.INTEGRATION_TO_CALLBACK, "mlflow", lambda: callback)
     monkeypatch.setattr(config, "get_available_reporting_integrations", lambda: ["mlflow", "tensorboard"])

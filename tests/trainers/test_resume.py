@@ -9,7 +9,10 @@ import torch
 from holter.errors import SettingsError
 from holter.store import reading
 
-TIMED = ("time", "throughput", "step_time")
+from . import resuming
+from .test_two_processes import on_two
+
+TIMED = ("time", "throughput", "step_time", "eps")
 SETTINGS = {
     "beta": 0.04,
     "num_iterations": 2,
@@ -31,14 +34,13 @@ def told(folder):
     }
 
 
+def rows_of(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
 def completions(folder):
     """Completions of each step that was logged, in their order."""
-    rows = [
-        json.loads(x)
-        for s in reading.segments(folder)
-        if s.samples.exists()
-        for x in s.samples.read_text().splitlines()
-    ]
+    rows = [row for s in reading.segments(folder) if s.samples.exists() for row in rows_of(s.samples)]
     return [(row["step"], row["completion"]) for row in rows]
 
 
@@ -108,3 +110,22 @@ def test_the_reference_of_a_resumed_run_is_the_policy_it_began_with(grpo, traine
     trained(second, resume_from_checkpoint=True)
     for name, value in second.reference.state_dict().items():
         assert torch.equal(value, taught.state_dict()[name])
+
+
+@pytest.mark.slow
+def test_a_run_of_two_processes_that_lost_power_goes_on_in_new_ones_as_if_nothing_had_happened(taught, tmp_path):
+    taught.save_pretrained(tmp_path / "policy")
+    on_two("resuming.py", tmp_path, "begin")
+    on_two("resuming.py", tmp_path, "resume")
+    saved = resuming.SHARED["save_steps"]
+    for algorithm in ("grpo", "ppo"):
+        through, cut = (tmp_path / f"{algorithm}-{name}" / "holter" for name in ("through", "cut"))
+        lost, again = (rows_of(s.metrics) for s in reading.segments(cut))
+        assert [row["step"] for row in lost] == list(range(1, resuming.LOST_AT))
+        assert [row["step"] for row in again] == list(range(saved + 1, resuming.STEPS + 1))
+        whole, resumed = told(through), told(cut)
+        assert list(resumed) == list(whole) == [(step, "train") for step in range(1, resuming.STEPS + 1)]
+        for key, row in whole.items():
+            assert resumed[key] == pytest.approx(row, rel=1e-5, abs=1e-6), (algorithm, key)
+        before, after = ([(r["step"], r["completion"]) for r in rows_of(s.samples)] for s in reading.segments(cut))
+        assert [x for x in before if x[0] <= saved] + after == completions(through)

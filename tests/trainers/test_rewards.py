@@ -86,10 +86,19 @@ def test_async_functions_run_together_and_inside_a_running_loop(tokenizer):
     assert together == ["in", "in", "out", "out"]
 
 
+def test_what_a_function_raises_by_itself_is_not_explained_away(tokenizer):
+    def broken(completions, **_):
+        return len(3)
+
+    with pytest.raises(TypeError, match="has no len"):
+        rewards([broken], tokenizer)(TEXTS, CPU)
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
         (lambda completions, **_: [1.0], "returned 1 rewards for 3 completions"),
+        (lambda completions: [1.0] * 3, "is given prompts, completions, completion_ids, .* let it take \\*\\*kwargs"),
         (lambda completions, **_: torch.ones(2), "returned 2 rewards for 3 completions"),
         (lambda completions, **_: "abc", "must return a list of numbers or None"),
         (lambda completions, **_: None, "must return a list of numbers or None"),

@@ -64,7 +64,7 @@ def test_the_snippet_for_grpo_runs(path, reward_path, prompts, trained, tmp_path
 
 
 @pytest.mark.parametrize("tracker", ["tensorboard", "wandb"])
-def test_the_snippet_for_ppo_runs(path, reward_path, prompts, trained, tmp_path, monkeypatch, tracker):
+def test_the_snippet_for_ppo_runs(path, reward_path, prompts, trained, tmp_path, monkeypatch, capsys, tracker):
     pytest.importorskip(tracker)
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
@@ -106,6 +106,11 @@ def test_the_snippet_for_ppo_runs(path, reward_path, prompts, trained, tmp_path,
         peft_config=None,
     )
     rows = trained(trainer)
+    trainer.save_model(training_args.output_dir)
+    trainer.generate_completions()
+    printed = capsys.readouterr().out
+    assert printed.count("about") >= 8
+    assert "Step 2" in printed
     assert len(rows) == 2
     assert math.isfinite(rows[0]["objective/scores"])
     assert list(tmp_path.rglob("*tfevents*" if tracker == "tensorboard" else "*.wandb"))

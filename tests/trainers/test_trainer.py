@@ -189,6 +189,28 @@ def test_a_dataset_without_prompts_is_refused(grpo, trained):
         trained(grpo(rows=[{"question": "a"}] * 8))
 
 
+def test_a_prompt_that_is_none_is_refused(grpo, trained):
+    with pytest.raises(SettingsError, match="a prompt is a text or a list of messages, not None"):
+        trained(grpo(rows=[{"prompt": None}] * 8))
+
+
+def test_a_trainer_without_a_policy_or_with_settings_of_another_kind_is_refused(policy):
+    from transformers import TrainingArguments
+
+    from holter import PPOConfig, PPOTrainer
+
+    with pytest.raises(SettingsError, match="there must be a policy to train"):
+        GRPOTrainer(None, len, train_dataset=[{"prompt": "a"}])
+    for trainer, wanted, given in (
+        (GRPOTrainer, "GRPOConfig", PPOConfig("out", use_cpu=True)),
+        (GRPOTrainer, "GRPOConfig", TrainingArguments("out", use_cpu=True)),
+        (PPOTrainer, "PPOConfig", {"beta": 0.1}),
+    ):
+        said = f"{trainer.__name__}: args must be a {wanted}, not a {type(given).__name__}"
+        with pytest.raises(SettingsError, match=said):
+            trainer(model=policy, reward_funcs=len, args=given, train_dataset=[{"prompt": "a"}])
+
+
 def test_only_prompts_reach_reward_functions_where_columns_are_dropped(grpo, trained):
     seen = []
 

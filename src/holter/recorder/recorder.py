@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
+from holter.language import listed, said, told
 from holter.recorder import fold, ranks
 from holter.recorder.reductions import RecordError
 from holter.recorder.samples import SampleBuffer
@@ -138,7 +139,8 @@ class Recorder:
         processes of a run exchange their names once more.
 
         A process that dies does not end the recording: from then on each of the others folds what it measured itself, and the
-        main one, if it still lives, writes that.
+        main one, if it still lives, writes that. One that is stopped, or hangs, is waited for as long as the process group
+        waits (its ``timeout``), since it may only be slow, saving a checkpoint.
 
         Args:
             step: The step that the row belongs to.
@@ -209,7 +211,14 @@ class Recorder:
         self._window.clear()
         for key, (kind, lanes) in state.items():
             if kind not in fold.KINDS:
-                raise RecordError(f"{key!r} was recorded as {kind}, which is none of {', '.join(fold.KINDS)}")
+                raise RecordError(
+                    said(
+                        "{key!r} was recorded as {kind}, which is none of {names}",
+                        key=key,
+                        kind=kind,
+                        names=listed(fold.KINDS),
+                    )
+                )
             self._window.add(key, fold.KINDS[kind], *lanes)
 
     def samples_state(self) -> str:
@@ -252,8 +261,10 @@ class Recorder:
     def _go_on_alone(self, error: RuntimeError) -> None:
         """Another process died, and with it the collectives. What this one measures is recorded all the same."""
         log.warning(
-            "the other processes cannot be reached any more (%s); from here on rows hold what this one measured",
-            str(error).partition("\n")[0],
+            told(
+                "the other processes cannot be reached any more ({why}); from here on rows hold what this one measured",
+                why=str(error).partition("\n")[0],
+            )
         )
         alone = ranks.Alone()
         alone.main = self.processes.main
@@ -289,5 +300,12 @@ def _union(parts: Iterable[Layout]) -> Layout:
     for part in parts:
         for key, kind in part:
             if union.setdefault(key, kind) != kind:
-                raise RecordError(f"{key!r} is recorded as {union[key].name} by one process, as {kind.name} by another")
+                raise RecordError(
+                    said(
+                        "{key!r} is recorded as {first} by one process, as {second} by another",
+                        key=key,
+                        first=union[key].name,
+                        second=kind.name,
+                    )
+                )
     return tuple(union.items())

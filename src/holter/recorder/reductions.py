@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from holter.errors import HolterError
+from holter.language import said
 from holter.recorder.fold import DEVIATION, EXPLAINED_VARIANCE, MAX, MEAN, MIN, SUM, VARIANCE
 from holter.signals.masked import widened
 
@@ -115,8 +116,11 @@ class Reductions:
         for metric in group:
             if metric.version != _version(metric.values[0]) or metric.mask_version != _version(metric.mask):
                 raise RecordError(
-                    f"what was recorded as {metric.key!r} was changed in place before it was reduced, which happens when a "
-                    "metric comes again and at the dump: record a clone of it"
+                    said(
+                        "what was recorded as {key!r} was changed in place before it was reduced, which happens when "
+                        "a metric comes again and at the dump: record a clone of it",
+                        key=metric.key,
+                    )
                 )
         one_mask = all(metric.mask is group[0].mask for metric in group)
         signature = (one_mask, tuple((metric.key, metric.kind.name) for metric in group))
@@ -202,11 +206,16 @@ class _Plan:
 
 def _version(tensor: Tensor | None) -> int:
     """How often a tensor was changed in place; those made in inference mode do not know."""
-    return 0 if tensor is None or tensor.is_inference() else tensor._version
+    try:
+        return 0 if tensor is None else tensor._version
+    except RuntimeError:
+        return 0
 
 
 def _exact(values: Tensor, wide: torch.dtype) -> Tensor:
     """The values in a type that a stack of mixed types does not round, and sums do not either."""
+    if values.dtype is wide:
+        return values
     # float32 holds every float of half its width and every byte, but not every count.
     return widened(values) if values.is_floating_point() or values.element_size() == 1 else values.to(wide)
 
@@ -217,4 +226,5 @@ def _like(mask: Tensor | None, values: Tensor) -> Tensor:
 
     if mask is None:
         return torch.ones_like(values, dtype=torch.bool)
-    return mask.bool() if mask.shape == values.shape else mask.bool().expand_as(values)
+    counted = mask if mask.dtype is torch.bool else mask.bool()
+    return counted if counted.shape == values.shape else counted.expand_as(values)

@@ -6,6 +6,8 @@ import json
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from holter.language import told
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -29,7 +31,7 @@ class SampleBuffer:
         """
         sizes = {name: len(column) for name, column in columns.items()}
         if len(set(sizes.values())) > 1:
-            raise ValueError(f"columns of one batch of completions differ in length: {sizes}")
+            raise ValueError(told("columns of one batch of completions differ in length: {sizes}", sizes=sizes))
         size = next(iter(sizes.values()), 0)
         if not size:
             return

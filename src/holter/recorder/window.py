@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from holter.language import said
 from holter.recorder.fold import LAST, Kind, Op
 from holter.recorder.reductions import RecordError, Reductions
 
@@ -47,7 +48,13 @@ class Window:
             RecordError: When `key` was recorded in another way in this window.
         """
         self._claim(key, kind)
-        tensors = [(at, lane) for at, lane in enumerate(lanes) if hasattr(lane, "detach")]
+        tensors, numbers = [], []
+        for at, lane in enumerate(lanes):
+            if isinstance(lane, float | int) or not hasattr(lane, "detach"):
+                numbers.append(float(lane))
+            else:
+                tensors.append((at, lane))
+                numbers.append(kind.ops[at].identity)
         if kind is LAST:
             self._on_host.pop(key, None)
             self._newest[key] = tensors
@@ -55,12 +62,8 @@ class Window:
             for at, lane in tensors:
                 self._keep(key, at, lane)
         if len(tensors) < len(lanes):
-            numbers = tuple(
-                op.identity if hasattr(lane, "detach") else float(lane)
-                for lane, op in zip(lanes, kind.ops, strict=True)
-            )
             known = self._on_host.get(key)
-            self._on_host[key] = numbers if known is None else kind.merge(known, numbers)
+            self._on_host[key] = tuple(numbers) if known is None else kind.merge(known, tuple(numbers))
 
     def _keep(self, key: str, lane: int, value: Tensor) -> None:
         labels, values = self._scalars.setdefault((value.dtype, value.device), ([], []))
@@ -79,7 +82,14 @@ class Window:
     def _claim(self, key: str, kind: Kind) -> None:
         known = self._kinds.setdefault(key, kind)
         if known is not kind and known != kind:
-            raise RecordError(f"{key!r} was recorded as {known.name}, and is now recorded as {kind.name}")
+            raise RecordError(
+                said(
+                    "{key!r} was recorded as {first}, and is now recorded as {second}",
+                    key=key,
+                    first=known.name,
+                    second=kind.name,
+                )
+            )
 
     def layout(self) -> Layout:
         """Metrics of this window, in the order in which they first came."""

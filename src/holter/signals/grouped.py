@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from holter.language import told
 from holter.signals.masked import widened
 
 if TYPE_CHECKING:
@@ -45,7 +46,13 @@ def group_statistics(rewards: Tensor, group_size: int) -> GroupStatistics:
         ValueError: When the batch does not consist of whole groups.
     """
     if rewards.dim() != 1 or rewards.shape[0] % group_size:
-        raise ValueError(f"rewards of shape {tuple(rewards.shape)} are not whole groups of {group_size}")
+        raise ValueError(
+            told(
+                "rewards of shape {shape} are not whole groups of {group_size}",
+                shape=tuple(rewards.shape),
+                group_size=group_size,
+            )
+        )
     grouped = widened(rewards).view(-1, group_size)
     known = ~grouped.isnan()
     scored = known.sum(-1)
@@ -56,7 +63,14 @@ def group_statistics(rewards: Tensor, group_size: int) -> GroupStatistics:
     return GroupStatistics(mean, std.where(scored > 1, float("nan")), scored, (spread <= SAME) & (scored > 1))
 
 
-def group_advantages(rewards: Tensor, group_size: int, *, scale: bool = True, eps: float = 1e-4) -> Tensor:
+def group_advantages(
+    rewards: Tensor,
+    group_size: int,
+    *,
+    scale: bool = True,
+    eps: float = 1e-4,
+    statistics: GroupStatistics | None = None,
+) -> Tensor:
     """Rewards less their group's mean, over their group's spread. Shape ``(B,)``, 0 where unscored.
 
     An infinite reward makes the advantages of its group NaN, not huge: on a large finite number the update would go on.
@@ -66,11 +80,12 @@ def group_advantages(rewards: Tensor, group_size: int, *, scale: bool = True, ep
         group_size: As for `group_statistics`.
         scale: Whether to divide by the group's standard deviation (Dr. GRPO does not).
         eps: Added to the standard deviation.
+        statistics: Those of these groups, where they are known already.
 
     References:
         Shao et al., "DeepSeekMath" (2024), section 4.1. Liu et al., "Understanding R1-Zero-Like Training" (2025).
     """
-    statistics = group_statistics(rewards, group_size)
+    statistics = statistics or group_statistics(rewards, group_size)
     grouped = widened(rewards).view(-1, group_size)
     out = grouped - statistics.mean.unsqueeze(-1)
     if scale:

@@ -14,6 +14,8 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holter.language import told
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -69,12 +71,30 @@ def logprobs_and_entropy(
         ValueError: When the temperature is not positive or the shapes do not belong together.
     """
     if not temperature > 0:
-        raise ValueError(f"temperature must be positive, not {temperature}; greedy decoding has no log-probabilities")
+        raise ValueError(
+            told(
+                "temperature must be positive, not {temperature}; greedy decoding has no log-probabilities",
+                temperature=temperature,
+            )
+        )
     if logits.shape[:-1] != tokens.shape:
         expected, seen = tuple(logits.shape[:-1]), tuple(tokens.shape)
-        raise ValueError(f"logits {tuple(logits.shape)} need tokens of shape {expected}, not {seen}")
+        raise ValueError(
+            told(
+                "logits {shape} need tokens of shape {expected}, not {seen}",
+                shape=tuple(logits.shape),
+                expected=expected,
+                seen=seen,
+            )
+        )
     if mask is not None and mask.shape != tokens.shape:
-        raise ValueError(f"tokens {tuple(tokens.shape)} need a mask of the same shape, not {tuple(mask.shape)}")
+        raise ValueError(
+            told(
+                "tokens {shape} need a mask of the same shape, not {seen}",
+                shape=tuple(tokens.shape),
+                seen=tuple(mask.shape),
+            )
+        )
     rows = logits.reshape(-1, logits.shape[-1])
     chosen = None if mask is None else mask.reshape(-1).nonzero().squeeze(-1)
     logprobs, entropy = _fused().apply(rows, tokens.reshape(-1), chosen, 1.0 / temperature, entropy_gradient)

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from holter.errors import reason
+from holter.language import said, told
 from holter.sinks.base import Configurable
 
 if TYPE_CHECKING:
@@ -154,8 +156,15 @@ class Isolated:
                     calls, since = self._calls, time.monotonic()
             missing = self._handed_over - self._arrived
         if missing:
-            where = "; the run folder has them" if self._replay is not None else ""
-            log.warning("%s: %d rows never arrived%s", self.name, missing, where)
+            log.warning(
+                told(
+                    "{name}: {n} rows never arrived"
+                    if self._replay is None
+                    else "{name}: {n} rows never arrived; the run folder has them",
+                    name=self.name,
+                    n=missing,
+                )
+            )
 
     def _hand_over(self, call: _Call) -> None:
         with self._change:
@@ -173,7 +182,7 @@ class Isolated:
             self._change.notify_all()
             hanging = self._called_at is not None and time.monotonic() - self._called_at > self._longest
         if hanging:
-            self._warn("does not answer")
+            self._warn(said("does not answer"))
 
     @property
     def _longest(self) -> float:
@@ -183,7 +192,9 @@ class Isolated:
     def _warn(self, why: str) -> None:
         if not self._warned:
             self._warned = True
-            log.warning("%s: %s; training goes on, and what it missed is sent again later", self.name, why)
+            log.warning(
+                told("{name}: {why}; training goes on, and what it missed is sent again later", name=self.name, why=why)
+            )
 
     # The methods below run in the thread.
 
@@ -245,7 +256,7 @@ class Isolated:
                 if self._hopeless():
                     return
         except OSError as error:
-            self._warn(f"rows it missed cannot be read back ({error})")
+            self._warn(said("rows it missed cannot be read back ({error})", error=reason(error)))
 
     def _offer(self, call: _Call) -> None:
         """Offer the head of the queue until the tracker takes it, or takes the one behind it, or the run ends."""

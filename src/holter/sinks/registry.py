@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holter import discovery, sinks
 from holter.discovery import unknown_name
 from holter.errors import SettingsError
+from holter.language import said
 from holter.sinks.base import Destination, Sink, Tracker
 from holter.sinks.holter import RunFolderSink
 from holter.sinks.isolated import Isolated
@@ -47,7 +48,9 @@ def chosen(
     known = all_trackers()
     for word in (ALL, NONE):
         if word in names and len(names) > 1:
-            raise SettingsError(f"report_to: {word!r} stands alone, not in a list; got {names}")
+            raise SettingsError(
+                said("report_to: {word!r} stands alone, not in a list; got {names}", word=word, names=names)
+            )
     if names == [NONE]:
         return (), ()
     if names == [ALL]:
@@ -58,7 +61,9 @@ def chosen(
         if name in known and not _left_to(known[name], foreign):
             if not known[name].installed:
                 package = known[name].package.split("|")[0]
-                raise SettingsError(f"report_to: {name!r} needs {package}: pip install {package}")
+                raise SettingsError(
+                    said("report_to: {name!r} needs {package}: pip install {package}", name=name, package=package)
+                )
             ours.append(known[name])
         elif name in foreign:
             theirs.append(name)

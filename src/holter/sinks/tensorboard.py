@@ -1,29 +1,26 @@
-"""TensorBoard event files, by the real writer."""
+"""TensorBoard event files, one event a row."""
 
 from __future__ import annotations
 
+import errno
+import itertools
 import json
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+import os
+import socket
+import time
+from typing import TYPE_CHECKING
 
+from holter.readers.tensorboard import encoding
 from holter.sinks.base import Destination, Sample, Tracker, Values
 from holter.sinks.naming import renamed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from holter.store.manifest import Manifest
 
-
-def _writers() -> tuple[Any, Any]:
-    """The writer of event files, and the message that holds a row, both of one package."""
-    try:
-        from tensorboard.compat.proto.summary_pb2 import Summary
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        from tensorboardX import SummaryWriter
-        from tensorboardX.proto.summary_pb2 import Summary
-    return SummaryWriter, Summary
+_NUMBERS = itertools.count()
 
 
 class TensorBoardSink:
@@ -33,62 +30,62 @@ class TensorBoardSink:
 
     def __init__(self, destination: Destination) -> None:
         self.destination = destination
-        self._writer: Any = None
-        self._summary: Any = None
+        self._path: Path | None = None
+        self._descriptor: int | None = None
 
     def open(self, manifest: Manifest) -> None:
         """Begin an event file, with the configuration as a text where transformers' callback puts it."""
-        self._begin()
+        folder = self.destination.logging_dir or self.destination.folder / "tensorboard"
+        folder.mkdir(parents=True, exist_ok=True)
+        now = time.time()
+        # TensorBoard reads the files of a folder in the order of their names; those of one second in that of their numbers.
+        name = f"events.out.tfevents.{int(now):010d}.{socket.gethostname()}.{os.getpid()}.{next(_NUMBERS)}"
+        self._path = folder / name
+        self._append(encoding.version(now))
         self.configure(manifest.config)
 
     def configure(self, config: Mapping[str, object]) -> None:
         """Write the configuration, again where it changed."""
-        with self._lasting() as writer:
-            writer.add_text("args", json.dumps(dict(config), indent=2, default=str))
+        said = json.dumps(dict(config), indent=2, default=str)
+        self._append(encoding.text(time.time(), 0, "args/text_summary", said))
 
     def write(self, step: float, row: Values) -> None:
-        """One event a row, at the row's own time, flushed.
-
-        An event may hold any number of scalars. `add_scalar` would make an event of each, which takes twice the room and many
-        times the time (``benchmarks/recording.py``).
-        """
-        values = [
-            self._summary.Value(tag=name, simple_value=value)
-            for name, value in renamed(row, self.destination.rename).items()
-        ]
+        """One event a row, at the row's own time; it is in the file when this returns."""
+        values = renamed(row, self.destination.rename)
         if values:
-            with self._lasting() as writer:
-                writer.file_writer.add_summary(self._summary(value=values), int(step), walltime=row.get("time"))
+            at = row.get("time")
+            self._append(encoding.scalars(time.time() if at is None else at, step, values))
 
-    def _begin(self) -> None:
-        folder = self.destination.logging_dir or self.destination.folder / "tensorboard"
-        writer, self._summary = _writers()
-        self._writer = writer(log_dir=str(folder))
-
-    @contextmanager
-    def _lasting(self) -> Iterator[Any]:
-        """The writer, flushed at the end. Its thread dies of a disk that is full for a moment, so another one takes its place."""
-        if self._writer is None:
-            self._begin()
+    def _append(self, record: bytes) -> None:
+        """A whole record, or nothing of it: what a full disk took of one would end the file for every reader."""
+        assert self._path is not None, "open() comes first"
+        if self._descriptor is None:
+            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        line = encoding.framed(record)
         try:
-            yield self._writer
-            self._writer.flush()
-        except BaseException:
-            self._writer = None
+            taken = os.write(self._descriptor, line)
+            if taken < len(line):
+                os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size - taken)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            # A fresh descriptor is the way back after a stale one.
+            self.close()
             raise
 
     def samples(self, step: float, rows: Sequence[Sample]) -> None:
         """Left aside: TensorBoard has no tables."""
 
     def close(self) -> None:
-        """Finish the event file."""
-        if self._writer is not None:
-            self._writer.close()
+        """Close the event file."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 TENSORBOARD = Tracker(
     name="tensorboard",
     title="TensorBoard event files",
     create=TensorBoardSink,
+    # To look at them; nothing of it is needed to write them.
     package="tensorboard|tensorboardX",
 )

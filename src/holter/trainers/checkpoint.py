@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from holter.errors import SettingsError
+from holter.language import said
 from holter.trainers.buffer import Rollout
 
 if TYPE_CHECKING:
@@ -53,12 +54,16 @@ def restore(trainer: OnPolicyTrainer, folder: Path) -> Resumed:
         SettingsError: When it is no checkpoint of this trainer, or one of more or fewer processes.
     """
     if not (folder / STATE).exists():
-        raise SettingsError(f"{folder} is no checkpoint of this trainer: it has no {STATE}")
+        raise SettingsError(
+            said("{folder} is no checkpoint of this trainer: it has no {file}", folder=folder, file=STATE)
+        )
     told = json.loads((folder / STATE).read_text(encoding="utf-8"))
     file = _file(trainer, folder)
     if not file.exists():
         processes = len(list(folder.glob(f"{ROLLOUT}_*.pt")))
-        raise SettingsError(f"{folder} was saved by {processes} processes; resume with as many")
+        raise SettingsError(
+            said("{folder} was saved by {processes} processes; resume with as many", folder=folder, processes=processes)
+        )
     state = torch.load(file, map_location="cpu", weights_only=True)
     trainer.micro_steps = int(told["micro_steps"])
     kept = state["rollout"]

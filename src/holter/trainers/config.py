@@ -18,17 +18,22 @@ from transformers.integrations import get_available_reporting_integrations
 from transformers.optimization import get_scheduler
 
 from holter.errors import SettingsError
+from holter.language import said
 from holter.monitor import StopRule
 from holter.sinks.registry import chosen
-from holter.trainers import names
+from holter.trainers import limits, names
 
 C = TypeVar("C", bound="type[OnPolicyConfig]")
+NUMBERS: dict[str, type[int] | type[float]] = {"int": int, "float": float, "int | None": int, "float | None": float}
+"""Types of settings that are numbers."""
 
 
 def checked(cls: C) -> C:
     """Class decorator: refuse unknown settings by name, before anything else happens."""
     plain = cls.__init__
     known = [f.name for f in dataclasses.fields(cls) if f.init]
+    kinds = {f.name: getattr(f.type, "__name__", str(f.type)) for f in dataclasses.fields(cls)}
+    numbers = {name: NUMBERS[kind] for name, kind in kinds.items() if kind in NUMBERS}
 
     @functools.wraps(plain)
     def init(self: OnPolicyConfig, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
@@ -37,17 +42,28 @@ def checked(cls: C) -> C:
                 cls.__name__,
                 name,
                 kwargs.pop(name),
-                kind="setting",
+                kind=said("setting"),
                 known=known,
                 renamed=cls.renamed,
                 elsewhere=names.SETTINGS,
-                otherwise="`holter train --help` lists all settings.",
+                otherwise=said("`holter train --help` lists all settings."),
             )
+        for name in numbers.keys() & kwargs.keys():
+            if isinstance(kwargs[name], str):
+                kwargs[name] = _as_number(cls.__name__, name, kwargs[name], numbers[name])
         plain(self, *args, **kwargs)
 
     init.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
     cls.__init__ = init  # type: ignore[method-assign]
     return cls
+
+
+def _as_number(of: str, name: str, value: str, kind: type[int] | type[float]) -> float:
+    """A number that is written as a text, as YAML has ``1e-5``."""
+    try:
+        return kind(value)
+    except ValueError:
+        raise SettingsError(f"{of}:", said("{name} must be a number, not {value!r}", name=name, value=value)) from None
 
 
 @checked
@@ -208,9 +224,9 @@ class OnPolicyConfig(TrainingArguments):
 
     def _check_schedule(self) -> None:
         """Make the schedule once, for a parameter of no account: the real one is made when the models are loaded already."""
-        told = f"{type(self).__name__}: lr_scheduler_kwargs={self.lr_scheduler_kwargs}"
+        where, given = f"{type(self).__name__}:", f"lr_scheduler_kwargs={self.lr_scheduler_kwargs}"
         if not isinstance(self.lr_scheduler_kwargs, dict | None):
-            raise SettingsError(f"{told} must be arguments by name")
+            raise SettingsError(where, said("{setting} must be arguments by name", setting=given))
         optimizer = torch.optim.SGD([torch.zeros(1)], lr=float(self.learning_rate))
         schedule = getattr(self.lr_scheduler_type, "value", self.lr_scheduler_type)
         try:
@@ -224,29 +240,47 @@ class OnPolicyConfig(TrainingArguments):
         except (TypeError, ValueError, ArithmeticError) as error:
             # A function's name tells nobody anything who wrote a setting.
             why = re.sub(r"^(\w+\.)*\w+\(\) ", "", str(error))
-            raise SettingsError(f"{told} does not go with lr_scheduler_type={schedule!r}: {why}") from error
+            raise SettingsError(
+                where,
+                said(
+                    "{setting} does not go with lr_scheduler_type={schedule!r}: {why}",
+                    setting=given,
+                    schedule=schedule,
+                    why=why,
+                ),
+            ) from error
 
     def _check(self) -> None:
-        wrong = [
-            (not self.temperature > 0, f"temperature must be positive, not {self.temperature}"),
-            (not 0 < self.top_p <= 1, f"top_p must lie in (0, 1], not {self.top_p}"),
-            ((self.top_k or 0) < 0, f"top_k must not be negative, not {self.top_k}; 0 samples from all tokens"),
-            (self.min_p is not None and not 0 <= self.min_p <= 1, f"min_p must lie in [0, 1], not {self.min_p}"),
-            (not self.repetition_penalty > 0, f"repetition_penalty must be positive, not {self.repetition_penalty}"),
-            (
-                bool(self.eval_steps) and str(getattr(self.eval_strategy, "value", self.eval_strategy)) == "no",
-                f"eval_steps={self.eval_steps} has no effect: set eval_strategy='steps' too",
-            ),
-            (bool(self.bf16) and bool(self.fp16), "bf16 and fp16 exclude each other"),
-            (
-                bool(self.auto_find_batch_size),
-                "auto_find_batch_size: a smaller batch would tear the groups of completions apart",
-            ),
-            (
-                bool(self.use_liger_kernel),
-                "use_liger_kernel: use use_liger_loss for the fused loss, and load a model with Liger's layers yourself",
-            ),
-        ]
-        for is_wrong, why in wrong:
-            if is_wrong:
-                raise SettingsError(f"{type(self).__name__}: {why}")
+        limits.check(
+            self,
+            {
+                limits.POSITIVE: ("temperature", "repetition_penalty"),
+                limits.POSITIVE_FRACTION: ("top_p",),
+                limits.FRACTION: ("min_p",),
+            },
+            [
+                (
+                    (self.top_k or 0) < 0,
+                    said("top_k must not be negative, not {top_k}; 0 samples from all tokens", top_k=self.top_k),
+                ),
+                (
+                    bool(self.eval_steps) and str(getattr(self.eval_strategy, "value", self.eval_strategy)) == "no",
+                    said(
+                        "eval_steps={eval_steps} has no effect: set eval_strategy='steps' too",
+                        eval_steps=self.eval_steps,
+                    ),
+                ),
+                (bool(self.bf16) and bool(self.fp16), said("bf16 and fp16 exclude each other")),
+                (
+                    bool(self.auto_find_batch_size),
+                    said("auto_find_batch_size: a smaller batch would tear the groups of completions apart"),
+                ),
+                (
+                    bool(self.use_liger_kernel),
+                    said(
+                        "use_liger_kernel: use use_liger_loss for the fused loss, and load a model with Liger's layers "
+                        "yourself"
+                    ),
+                ),
+            ],
+        )

@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from holter.errors import SettingsError
+from holter.language import listed, said
 from holter.signals import tally
 from holter.trainers.prompts import is_conversation
 from holter.trainers.rewards import Texts, called
@@ -24,6 +26,7 @@ from holter.trainers.scoring import score, sequences
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from holter.sinks.base import Sample
     from holter.trainers.on_policy import OnPolicyTrainer
     from holter.trainers.prompts import Row
 
@@ -55,7 +58,7 @@ class Evaluation:
         self.preferences = list(preferences) if preferences is not None else []
         for row in self.preferences[:1]:
             if missing := {"prompt", "chosen", "rejected"} - row.keys():
-                raise SettingsError(f"preference_dataset has no column {', '.join(sorted(missing))}")
+                raise SettingsError(said("preference_dataset has no column {names}", names=listed(sorted(missing))))
 
     @property
     def size(self) -> int:
@@ -80,6 +83,20 @@ class Evaluation:
             out |= self._preference()
         out["time"] = time.perf_counter() - began
         return out
+
+    def samples(self, most: int) -> list[Sample]:
+        """Completions of the first held-out prompts with what they are worth. Every process must call it, and samples its own."""
+        trainer = self.trainer
+        given = next(iter(self.prompts.values())) if isinstance(self.prompts, dict) else self.prompts
+        rows = [dict(row) for row in islice(given if given is not None else [], most)]
+        if not rows:
+            return []
+        completions = trainer.complete(trainer.tokens([row["prompt"] for row in rows]))
+        texts = _told(trainer.texts(rows, completions.tokens), {})
+        scores = trainer.rewards(texts, trainer.args.device)
+        columns = {f"rewards/{name}": scores[:, k].tolist() for k, name in enumerate(trainer.rewards.names)}
+        columns |= {"prompt": list(texts.prompts), "completion": list(texts.completions)}
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
     def _mine(self, items: Sequence[Any]) -> list[Any]:
         """This process' share."""
@@ -236,7 +253,12 @@ def _listed(scorer: Callable[..., Any], texts: Texts, name: str) -> list[float]:
     values = [math.nan if v is None else float(v) for v in result]
     if len(values) != len(texts.completions):
         raise SettingsError(
-            f"alignment scorer {name!r} returned {len(values)} scores for {len(texts.completions)} completions"
+            said(
+                "alignment scorer {name!r} returned {n} scores for {count} completions",
+                name=name,
+                n=len(values),
+                count=len(texts.completions),
+            )
         )
     return values
 
@@ -245,5 +267,5 @@ def _text(row: Any) -> str:  # noqa: ANN401
     if isinstance(row, str):
         return row
     if "text" not in row:
-        raise SettingsError(f"perplexity_dataset has no column 'text', only {', '.join(row)}")
+        raise SettingsError(said("perplexity_dataset has no column 'text', only {names}", names=listed(row)))
     return str(row["text"])

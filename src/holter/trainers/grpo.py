@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
     from transformers import PreTrainedModel, TrainerCallback
 
+    from holter.signals.grouped import GroupStatistics
     from holter.trainers.buffer import MicroBatch
     from holter.trainers.prompts import Row
     from holter.trainers.rollout import Completions
@@ -63,6 +64,7 @@ class GRPOTrainer(OnPolicyTrainer):
     """
 
     algorithm = "grpo"
+    config_type = GRPOConfig
     args: GRPOConfig
 
     @arguments_checked
@@ -104,7 +106,11 @@ class GRPOTrainer(OnPolicyTrainer):
             SettingsError: When something is missing or contradicts itself.
         """
         if args is None:
-            name = model if isinstance(model, str) else getattr(model.config, "_name_or_path", "") or "model"
+            name = (
+                model
+                if isinstance(model, str)
+                else getattr(getattr(model, "config", None), "_name_or_path", "") or "model"
+            )
             args = GRPOConfig(f"{name.rstrip('/').split('/')[-1]}-GRPO")
         super().__init__(
             model,
@@ -151,7 +157,8 @@ class GRPOTrainer(OnPolicyTrainer):
         # A group may be spread over processes.
         everyones = self.accelerator.gather(rewards)
         mine = slice(self.accelerator.process_index * len(rows), (self.accelerator.process_index + 1) * len(rows))
-        advantages = group_relative(everyones, self.group_size, args.scale_rewards)[mine]
+        groups = group_statistics(everyones, self.group_size)
+        advantages = group_relative(everyones, self.group_size, args.scale_rewards, groups)[mine]
         columns = {"advantages": advantages}
         if not self.on_policy:
             columns["old_logprobs"] = completions.logprobs
@@ -165,7 +172,7 @@ class GRPOTrainer(OnPolicyTrainer):
             float(sum(n for n, k in zip(lengths, kept, strict=True) if k)), device=args.device
         )
         window = min(args.gradient_accumulation_steps, self.parts)
-        self._measure_rollout(prompts, completions, scores, rewards, advantages, everyones)
+        self._measure_rollout(prompts, completions, scores, rewards, advantages, everyones, groups)
         self.record_samples(
             texts,
             completions,
@@ -254,6 +261,7 @@ class GRPOTrainer(OnPolicyTrainer):
         rewards: Tensor,
         advantages: Tensor,
         everyones: Tensor,
+        groups: GroupStatistics,
     ) -> None:
         args, record, turn = self.args, self.metrics, self.report.turn
         none_ended = 0.0 if args.trl_compatible_metrics else None
@@ -261,7 +269,6 @@ class GRPOTrainer(OnPolicyTrainer):
         measure_rewards(record, self.rewards.names, scores, rewards, turn=turn)
         record.record_mean(turn("reward"), rewards, ~rewards.isnan())
         measure_advantages(record, advantages)
-        groups = group_statistics(everyones, self.group_size)
         if self.accelerator.is_main_process:
             zero = groups.zero
             if args.trl_compatible_metrics and args.scale_rewards == "batch":

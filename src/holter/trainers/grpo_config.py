@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from holter.errors import SettingsError
+from holter.language import listed, said
+from holter.trainers import limits
 from holter.trainers.config import OnPolicyConfig, checked
 
 LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo")
@@ -92,7 +94,15 @@ class GRPOConfig(OnPolicyConfig):
 
     def _one_of(self, name: str, allowed: tuple[str, ...]) -> None:
         if getattr(self, name) not in allowed:
-            raise SettingsError(f"GRPOConfig: {name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
+            raise SettingsError(
+                "GRPOConfig:",
+                said(
+                    "{name} must be one of {names}, not {value!r}",
+                    name=name,
+                    names=listed(allowed),
+                    value=getattr(self, name),
+                ),
+            )
 
     def _check_sizes(self) -> None:
         per_step = self.per_device_train_batch_size * self.world_size
@@ -103,50 +113,69 @@ class GRPOConfig(OnPolicyConfig):
             self.steps_per_generation is not None and self.generation_batch_size != per_step * self.steps_per_generation
         ):
             raise SettingsError(
-                f"GRPOConfig: generation_batch_size={self.generation_batch_size} and steps_per_generation="
-                f"{self.steps_per_generation} contradict each other ({per_step} completions a step): set one of them"
+                "GRPOConfig:",
+                said(
+                    "generation_batch_size={generation_batch_size} and steps_per_generation={steps_per_generation} "
+                    "contradict each other ({per_step} completions a step): set one of them",
+                    generation_batch_size=self.generation_batch_size,
+                    steps_per_generation=self.steps_per_generation,
+                    per_step=per_step,
+                ),
             )
         elif self.generation_batch_size % per_step:
             raise SettingsError(
-                f"GRPOConfig: generation_batch_size={self.generation_batch_size} must be a multiple of the "
-                f"{per_step} completions that all processes take a step"
+                "GRPOConfig:",
+                said(
+                    "generation_batch_size={generation_batch_size} must be a multiple of the {per_step} completions "
+                    "that all processes take a step",
+                    generation_batch_size=self.generation_batch_size,
+                    per_step=per_step,
+                ),
             )
         else:
             self.steps_per_generation = self.generation_batch_size // per_step
         if self.num_generations < 2:
             raise SettingsError(
-                f"GRPOConfig: num_generations={self.num_generations}: advantages are relative to the other completions of a "
-                "prompt, so there must be at least 2"
+                "GRPOConfig:",
+                said(
+                    "num_generations={num_generations}: advantages are relative to the other completions of a prompt, "
+                    "so there must be at least 2",
+                    num_generations=self.num_generations,
+                ),
             )
         if self.generation_batch_size % self.num_generations:
             raise SettingsError(
-                f"GRPOConfig: {self.generation_batch_size} completions a generation (per_device_train_batch_size x "
-                f"processes x steps_per_generation) do not make whole groups of num_generations={self.num_generations}"
+                "GRPOConfig:",
+                said(
+                    "{generation_batch_size} completions a generation (per_device_train_batch_size x processes x "
+                    "steps_per_generation) do not make whole groups of num_generations={num_generations}",
+                    generation_batch_size=self.generation_batch_size,
+                    num_generations=self.num_generations,
+                ),
             )
 
     def _check_values(self) -> None:
         high = self.epsilon_high if self.epsilon_high is not None else self.epsilon
-        wrong = [
-            (self.num_iterations < 1, f"num_iterations must be at least 1, not {self.num_iterations}"),
-            (
-                self.max_completion_length < 1,
-                f"max_completion_length must be at least 1, not {self.max_completion_length}",
-            ),
-            (self.beta < 0, f"beta must not be negative, not {self.beta}"),
-            (self.epsilon < 0 or high < 0, "epsilon and epsilon_high must not be negative"),
-            (
-                self.delta is not None and self.delta <= 1 + high,
-                f"delta={self.delta} must be above 1 + epsilon_high = {1 + high:g}: it would take the clip's place",
-            ),
-            (
-                self.use_liger_loss and self.entropy_coef != 0,
-                "use_liger_loss knows no entropy bonus: set entropy_coef=0 or use_liger_loss=False",
-            ),
-            (
-                self.use_liger_loss and self.trl_compatible_metrics,
-                "use_liger_loss and trl_compatible_metrics: TRL has no Liger loss any more to compare with",
-            ),
-        ]
-        for is_wrong, why in wrong:
-            if is_wrong:
-                raise SettingsError(f"GRPOConfig: {why}")
+        limits.check(
+            self,
+            {limits.ONE_OR_MORE: ("num_iterations", "max_completion_length"), limits.NOT_NEGATIVE: ("beta",)},
+            [
+                (not (self.epsilon >= 0 and high >= 0), said("epsilon and epsilon_high must not be negative")),
+                (
+                    self.delta is not None and not self.delta > 1 + high,
+                    said(
+                        "delta={delta} must be above 1 + epsilon_high = {value:g}: it would take the clip's place",
+                        delta=self.delta,
+                        value=1 + high,
+                    ),
+                ),
+                (
+                    self.use_liger_loss and self.entropy_coef != 0,
+                    said("use_liger_loss knows no entropy bonus: set entropy_coef=0 or use_liger_loss=False"),
+                ),
+                (
+                    self.use_liger_loss and self.trl_compatible_metrics,
+                    said("use_liger_loss and trl_compatible_metrics: TRL has no Liger loss any more to compare with"),
+                ),
+            ],
+        )

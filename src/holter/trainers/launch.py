@@ -28,7 +28,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holter.errors import HolterError, SettingsError
+from holter.errors import HolterError, SettingsError, reason
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,16 +71,18 @@ def read_config(file: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        said = yaml.safe_load(file.read_text(encoding="utf-8"))
+        found = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{file}: {error}") from error
+        raise SettingsError(f"{file}:", reason(error)) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{file}:{mark.line + 1}" if mark else str(file)
-        raise SettingsError(f"{where}: not YAML: {getattr(error, 'problem', error)}") from error
-    if not isinstance(said, dict):
-        raise SettingsError(f"{file}: a configuration is a list of `name: value` lines")
-    return {str(k): v for k, v in said.items()}
+        raise SettingsError(
+            f"{where}:", said("not YAML: {problem}", problem=getattr(error, "problem", error))
+        ) from error
+    if not isinstance(found, dict):
+        raise SettingsError(f"{file}:", "a configuration is a list of `name: value` lines")
+    return {str(k): v for k, v in found.items()}
 
 
 def overrides(words: Sequence[str]) -> dict[str, Any]:
@@ -92,7 +95,7 @@ def overrides(words: Sequence[str]) -> dict[str, Any]:
     at = 0
     while at < len(words):
         if not words[at].startswith("--"):
-            raise SettingsError(f"{words[at]!r} follows no setting: write --name {words[at]}")
+            raise SettingsError(said("{word!r} follows no setting: write --name {word}", word=words[at]))
         name, equals, value = words[at][2:].partition("=")
         given = [value] if equals else []
         at += 1
@@ -124,41 +127,43 @@ def _put(into: dict[str, Any], path: Sequence[str], value: object) -> None:
     _put(into[first], rest, value)
 
 
-def merged(said: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def merged(given: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration with others' entries over its own; entries that have entries themselves are merged.
 
     >>> merged({"peft": {"r": 8}, "seed": 1}, {"peft": {"lora_alpha": 16}})
     {'peft': {'r': 8, 'lora_alpha': 16}, 'seed': 1}
     """
-    out = dict(said)
+    out = dict(given)
     for name, value in over.items():
         both = isinstance(value, dict) and isinstance(out.get(name), dict)
         out[name] = merged(out[name], value) if both else value
     return out
 
 
-def launch(config_class: Any, trainer_class: Any, said: Mapping[str, Any], where: str) -> Any:  # noqa: ANN401
+def launch(config_class: Any, trainer_class: Any, given: Mapping[str, Any], where: str) -> Any:  # noqa: ANN401
     """Make the trainer that a configuration describes.
 
     Args:
         config_class: The trainer's config class.
         trainer_class: The trainer.
-        said: What the configuration and the command line say together.
+        given: What the configuration and the command line say together.
         where: Its file, for messages.
 
     Raises:
         SettingsError: For what it does not know, and what is missing.
     """
     taken = parts_of(trainer_class)
-    parts = {k: v for k, v in said.items() if k in taken}
-    settings = {k: v for k, v in said.items() if k not in taken}
+    parts = {k: v for k, v in given.items() if k in taken}
+    settings = {k: v for k, v in given.items() if k not in taken}
     for needed in ("model", "reward_funcs", "train_dataset"):
-        if said.get(needed) is None and all(said.get(other) is None for other in INSTEAD.get(needed, ())):
-            raise SettingsError(f"{where}: {needed} is missing. {PARTS[needed]}")
+        if given.get(needed) is None and all(given.get(other) is None for other in INSTEAD.get(needed, ())):
+            raise SettingsError(f"{where}:", said("{name} is missing.", name=needed), PARTS[needed])
     known = {f.name for f in dataclasses.fields(config_class) if f.init}
     for name in settings:
         if name not in known and (near := difflib.get_close_matches(name, taken, n=1, cutoff=0.75)):
-            raise SettingsError(f"{where}: unknown {name!r}. Did you mean {near[0]}?")
+            raise SettingsError(
+                f"{where}:", said("unknown {name!r}.", name=name), said("Did you mean {names}?", names=near[0])
+            )
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     with _said_of(where):
@@ -203,8 +208,8 @@ def _arguments(parts: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _listed(said: Any) -> list[Any]:  # noqa: ANN401
-    return said if isinstance(said, list) else [said]
+def _listed(given: Any) -> list[Any]:  # noqa: ANN401
+    return given if isinstance(given, list) else [given]
 
 
 @contextmanager
@@ -215,7 +220,7 @@ def _said_of(where: str) -> Iterator[None]:
     except HolterError:
         raise
     except (OSError, ValueError, TypeError) as error:
-        raise SettingsError(f"{where}: {error}") from error
+        raise SettingsError(f"{where}:", reason(error)) from error
 
 
 def imported(name: str) -> Any:  # noqa: ANN401
@@ -228,11 +233,20 @@ def imported(name: str) -> Any:  # noqa: ANN401
     try:
         module = importlib.import_module(module_name)
     except ImportError as error:
-        raise SettingsError(f"{name}: module {module_name!r} cannot be imported from {Path.cwd()}: {error}") from error
+        raise SettingsError(
+            f"{name}:",
+            said(
+                "module {module!r} cannot be imported from {folder}: {error}",
+                module=module_name,
+                folder=Path.cwd(),
+                error=reason(error),
+            ),
+        ) from error
     if not hasattr(module, attribute):
         near = difflib.get_close_matches(attribute, dir(module), n=1)
-        hint = f" Did you mean {module_name}:{near[0]}?" if near else ""
-        raise SettingsError(f"{name}: {module_name} has no {attribute!r}.{hint}")
+        hint = [said("Did you mean {names}?", names=f"{module_name}:{near[0]}")] if near else []
+        lack = said("{module} has no {name!r}.", module=module_name, name=attribute)
+        raise SettingsError(f"{name}:", lack, *hint)
     return getattr(module, attribute)
 
 
@@ -248,23 +262,23 @@ def _tokenizer(name: str) -> Any:  # noqa: ANN401
     return AutoTokenizer.from_pretrained(name)
 
 
-def _data(said: Any, name: str) -> Any:  # noqa: ANN401
+def _data(given: Any, name: str) -> Any:  # noqa: ANN401
     """A dataset by file, by name on the hub, or made by a function."""
     from datasets import Dataset, load_dataset
 
-    if isinstance(said, dict):
-        return load_dataset(**{"split": "train", **said})
-    if isinstance(said, list):
-        return _rows(said, name)
-    if _names_code(said):
-        made = imported(said)()
+    if isinstance(given, dict):
+        return load_dataset(**{"split": "train", **given})
+    if isinstance(given, list):
+        return _rows(given, name)
+    if _names_code(given):
+        made = imported(given)()
         return _rows(made, name) if isinstance(made, list) else made
-    file = Path(said)
+    file = Path(given)
     if file.suffix in _LOADERS:
         if not file.is_file():
-            raise SettingsError(f"{name}: there is no file {file}")
+            raise SettingsError(f"{name}:", said("there is no file {file}", file=file))
         return getattr(Dataset, _LOADERS[file.suffix])(str(file))
-    return load_dataset(said, split="train")
+    return load_dataset(given, split="train")
 
 
 def _rows(made: list[Any], name: str) -> Any:  # noqa: ANN401
@@ -298,7 +312,7 @@ def _as(hint: Any, value: Any, name: str) -> Any:  # noqa: ANN401
         # YAML takes the word that switches a strategy off for a truth value.
         return "no"
     if kinds <= {bool, type(None)} and not isinstance(value, bool | None):
-        raise SettingsError(f"{name} must be true or false, not {value!r}")
+        raise SettingsError(said("{name} must be true or false, not {value!r}", name=name, value=value))
     if isinstance(value, int | float) and not isinstance(value, bool) and kinds <= {str, type(None)}:
         return str(value)
     return value
@@ -306,11 +320,19 @@ def _as(hint: Any, value: Any, name: str) -> Any:  # noqa: ANN401
 
 def _number(value: Any, name: str, *, whole: bool) -> float:  # noqa: ANN401
     if isinstance(value, bool | list | dict):
-        raise SettingsError(f"{name} must be {'one number' if isinstance(value, list) else 'a number'}, not {value!r}")
+        raise SettingsError(
+            said(
+                "{name} must be one number, not {value!r}"
+                if isinstance(value, list)
+                else "{name} must be a number, not {value!r}",
+                name=name,
+                value=value,
+            )
+        )
     try:
         number = float(value)
     except ValueError:
-        raise SettingsError(f"{name} must be a number, not {value!r}") from None
+        raise SettingsError(said("{name} must be a number, not {value!r}", name=name, value=value)) from None
     if isinstance(value, str):
         return int(number) if whole and number.is_integer() else number
     return typing.cast("float", value)

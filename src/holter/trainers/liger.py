@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holter.errors import SettingsError
+from holter.errors import SettingsError, reason
+from holter.language import said
 from holter.trainers.scoring import head_of, hidden_states
 
 if TYPE_CHECKING:
@@ -30,8 +31,11 @@ class LigerLoss:
             from liger_kernel.chunked_loss.grpo_loss import LigerFusedLinearGRPOLoss
         except ImportError as error:
             raise SettingsError(
-                f"use_liger_loss needs liger-kernel, which cannot be loaded ({error}): pip install liger-kernel, or set "
-                "use_liger_loss=False"
+                said(
+                    "use_liger_loss needs liger-kernel, which cannot be loaded ({error}): pip install liger-kernel, "
+                    "or set use_liger_loss=False",
+                    error=reason(error),
+                )
             ) from error
         args = trainer.args
         self.trainer = trainer

@@ -70,10 +70,10 @@ def measure_rewards(
         rewards: What completions are worth; NaN where unscored. Shape ``(B,)``.
         turn: As for `measure_completions`.
     """
-    for k, name in enumerate(names):
-        known = ~scores[:, k].isnan()
-        record.record_mean(turn(f"rewards/{name}/mean"), scores[:, k], known)
-        record.record_std(turn(f"rewards/{name}/std"), scores[:, k], known)
+    columns = zip(names, scores.unbind(1), (~scores.isnan()).unbind(1), strict=True)
+    for name, column, known in columns:
+        record.record_mean(turn(f"rewards/{name}/mean"), column, known)
+        record.record_std(turn(f"rewards/{name}/std"), column, known)
     known = ~rewards.isnan()
     record.record_std(turn("reward_std"), rewards, known)
     record.record_min("reward/min", rewards, known)

@@ -18,7 +18,8 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from holter.errors import SettingsError
+from holter.errors import SettingsError, reason
+from holter.language import Said, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ def load_policy(model: str | PreTrainedModel, args: OnPolicyConfig, peft_config:
         options = _loading(args)
         # Updates smaller than the rounding of half-precision weights are lost; what computes in it is mixed precision.
         options.setdefault("dtype", "float32")
-        model = loaded(AutoModelForCausalLM, model, "model", **options)
+        model = loaded(AutoModelForCausalLM, model, said("model"), **options)
     elif args.model_init_kwargs:
         raise SettingsError("model_init_kwargs is for a model given by name or path; this one is already loaded")
     if peft_config is not None:
@@ -51,7 +52,7 @@ def load_policy(model: str | PreTrainedModel, args: OnPolicyConfig, peft_config:
     return model
 
 
-def loaded(kind: Any, name: str, what: str, **options: Any) -> Any:  # noqa: ANN401
+def loaded(kind: Any, name: str, what: Said, **options: Any) -> Any:  # noqa: ANN401
     """``kind.from_pretrained(name)``, with an error that says what could not be loaded for what.
 
     Args:
@@ -66,7 +67,9 @@ def loaded(kind: Any, name: str, what: str, **options: Any) -> Any:  # noqa: ANN
     try:
         return kind.from_pretrained(name, **options)
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{what} {name!r} cannot be loaded: {error}") from error
+        raise SettingsError(
+            said("{what} {name!r} cannot be loaded: {error}", what=what, name=name, error=reason(error))
+        ) from error
 
 
 def load_tokenizer(model: PreTrainedModel, given: PreTrainedTokenizerBase | None, args: OnPolicyConfig) -> Any:  # noqa: ANN401
@@ -79,7 +82,7 @@ def load_tokenizer(model: PreTrainedModel, given: PreTrainedTokenizerBase | None
         name = getattr(model.config, "_name_or_path", "")
         if not name:
             raise SettingsError("this model carries no name to find its tokenizer by: pass it as processing_class")
-        given = loaded(AutoTokenizer, name, "tokenizer of", trust_remote_code=args.trust_remote_code)
+        given = loaded(AutoTokenizer, name, said("tokenizer of"), trust_remote_code=args.trust_remote_code)
     tokenizer = getattr(given, "tokenizer", given)
     if tokenizer.pad_token_id is None:
         if tokenizer.eos_token_id is None:
@@ -133,14 +136,22 @@ def copy_adapter(model: Any) -> None:  # noqa: ANN401
     name = model.active_adapter
     if not isinstance(name, str):
         raise SettingsError(
-            f"the policy has {len(name)} active adapters {name}: activate the one that is to be trained"
+            said(
+                "the policy has {n} active adapters {names}: activate the one that is to be trained",
+                n=len(name),
+                names=name,
+            )
         )
     try:
         model.add_adapter(REFERENCE, model.peft_config[name])
     except (ValueError, TypeError) as error:
         raise SettingsError(
-            f"the reference is a frozen copy of the policy's adapter {name!r}, and there can be no second one ({error}): merge "
-            "the adapter into the model and pass a new one as peft_config"
+            said(
+                "the reference is a frozen copy of the policy's adapter {name!r}, and there can be no second one "
+                "({error}): merge the adapter into the model and pass a new one as peft_config",
+                name=name,
+                error=reason(error),
+            )
         ) from error
     own = dict(model.named_parameters())
     with torch.no_grad():
@@ -179,15 +190,18 @@ def load_reward_model(model: str | PreTrainedModel, args: OnPolicyConfig) -> Pre
     """
     if isinstance(model, str):
         options = _loading(args)
-        config = loaded(AutoConfig, model, "reward model", trust_remote_code=args.trust_remote_code)
+        config = loaded(AutoConfig, model, said("reward model"), trust_remote_code=args.trust_remote_code)
         if config.num_labels != 1 and not getattr(config, "architectures", None):
             config.num_labels = 1
         options.setdefault("config", config)
-        model = loaded(AutoModelForSequenceClassification, model, "reward model", **options)
+        model = loaded(AutoModelForSequenceClassification, model, said("reward model"), **options)
     if getattr(model.config, "num_labels", 1) != 1:
         raise SettingsError(
-            f"reward model {name_of(model)!r} has {model.config.num_labels} outputs; a reward is one number: load it with "
-            "num_labels=1"
+            said(
+                "reward model {name!r} has {num_labels} outputs; a reward is one number: load it with num_labels=1",
+                name=name_of(model),
+                num_labels=model.config.num_labels,
+            )
         )
     model.eval()
     return model.requires_grad_(False)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from holter.errors import SettingsError
+from holter.language import Said, listed, phrase, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -64,7 +65,9 @@ SETTINGS = {
     "use_transformers_continuous_batching": Elsewhere(_SAMPLER),
     "transformers_continuous_batching_config": Elsewhere(_SAMPLER),
     "cache_implementation": Elsewhere("this trainer has a sampler and a cache of its own"),
-    "generation_kwargs": Elsewhere(f"{_SAMPLER}: temperature, top_p, top_k, min_p and repetition_penalty"),
+    "generation_kwargs": Elsewhere(
+        "this trainer has a sampler of its own: temperature, top_p, top_k, min_p and repetition_penalty"
+    ),
     "sync_ref_model": Elsewhere(_FIXED_REFERENCE),
     "ref_model_mixup_alpha": Elsewhere(_FIXED_REFERENCE, 0.6),
     "ref_model_sync_steps": Elsewhere(_FIXED_REFERENCE, 512),
@@ -123,11 +126,11 @@ def refuse(
     name: str,
     value: object,
     *,
-    kind: str,
+    kind: Said,
     known: Sequence[str],
     renamed: Mapping[str, str],
     elsewhere: Mapping[str, Elsewhere],
-    otherwise: str,
+    otherwise: Said,
 ) -> None:
     """Say what is wrong with a name that is not known; nothing where it asks for nothing.
 
@@ -148,17 +151,21 @@ def refuse(
     if missing is not None and (not value or value == missing.nothing):
         return
     if name in renamed:
-        raise SettingsError(f"{of}: {name} is called {renamed[name]} here")
+        raise SettingsError(f"{of}:", said("{name} is called {other} here", name=name, other=renamed[name]))
     if missing is not None:
-        raise SettingsError(f"{of}: {name}={_short(value)} is not supported: {missing.why}")
+        raise SettingsError(
+            f"{of}:",
+            said("{name}={value} is not supported: {why}", name=name, value=_short(value), why=phrase(missing.why)),
+        )
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
-    hint = f"Did you mean {' or '.join(near)}?" if near else otherwise
-    raise SettingsError(f"{of} has no {kind} {name!r}. {hint}")
+    hint = said("Did you mean {names}?", names=listed(near, " or ")) if near else otherwise
+    raise SettingsError(said("{of} has no {kind} {name!r}.", of=of, kind=kind, name=name), hint)
 
 
 def arguments_checked(init: Callable[P, None]) -> Callable[P, None]:
-    """Decorator of a trainer's ``__init__``: refuse unknown arguments by name, before anything else happens."""
-    known = list(inspect.signature(init).parameters)[1:]
+    """Decorator of a trainer's ``__init__``: refuse unknown arguments, and settings of another kind, before all else."""
+    signature = inspect.signature(init)
+    known = list(signature.parameters)[1:]
 
     @functools.wraps(init)
     def checked(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -167,11 +174,22 @@ def arguments_checked(init: Callable[P, None]) -> Callable[P, None]:
                 type(args[0]).__name__,
                 name,
                 kwargs.pop(name),
-                kind="argument",
+                kind=said("argument"),
                 known=known,
                 renamed=RENAMED_ARGUMENTS,
                 elsewhere=ARGUMENTS,
-                otherwise=f"It takes {', '.join(known)}.",
+                otherwise=said("It takes {names}.", names=listed(known)),
+            )
+        trainer: Any = args[0]
+        settings = signature.bind_partial(*args, **kwargs).arguments.get("args")
+        if settings is not None and not isinstance(settings, trainer.config_type):
+            raise SettingsError(
+                f"{type(trainer).__name__}:",
+                said(
+                    "args must be a {wanted}, not a {given}",
+                    wanted=trainer.config_type.__name__,
+                    given=type(settings).__name__,
+                ),
             )
         init(*args, **kwargs)
 
@@ -179,5 +197,5 @@ def arguments_checked(init: Callable[P, None]) -> Callable[P, None]:
 
 
 def _short(value: Any) -> str:  # noqa: ANN401
-    said = repr(value)
-    return said if len(said) <= 60 else f"{said[:57]}..."
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -17,6 +17,7 @@ from transformers import Trainer
 from transformers.trainer_callback import ProgressCallback
 
 from holter.errors import SettingsError
+from holter.language import listed, said
 from holter.monitor.ending import Ending
 from holter.trainers import checkpoint
 from holter.trainers.clock import Clock
@@ -55,6 +56,7 @@ class OnPolicyTrainer(Trainer):
     """Base of trainers that sample their own data."""
 
     algorithm = ""
+    config_type: type[OnPolicyConfig]
     args: OnPolicyConfig
     control: Any
     state: Any
@@ -77,6 +79,8 @@ class OnPolicyTrainer(Trainer):
         preference_dataset: Any = None,  # noqa: ANN401
     ) -> None:
         """See the subclass."""
+        if model is None:
+            raise SettingsError("model: there must be a policy to train")
         if train_dataset is None:
             raise SettingsError("train_dataset: there must be prompts to train on")
         set_seed(args.seed)
@@ -207,7 +211,7 @@ class OnPolicyTrainer(Trainer):
 
     def _rows(self, rows: list[Row]) -> list[Row]:
         if rows and "prompt" not in rows[0]:
-            raise SettingsError(f"the dataset has no column 'prompt', only {', '.join(rows[0])}")
+            raise SettingsError(said("the dataset has no column 'prompt', only {names}", names=listed(rows[0])))
         return [{"prompt": row["prompt"]} for row in rows] if self.args.remove_unused_columns else list(rows)
 
     # Completions.
@@ -377,15 +381,21 @@ class OnPolicyTrainer(Trainer):
         if self.args.stop_on:
             self.ending.heed(self.report.stop, self.args, self.state, self.control)
 
+    @property
+    def shows_completions(self) -> bool:
+        """Whether the completions of this row are printed and sent to trackers with tables."""
+        return self.args.log_completions
+
     def _log_completions(self) -> None:
-        if not self.args.log_completions and self.args.num_completions_to_record == 0:
+        shown = self.shows_completions
+        if not shown and self.args.num_completions_to_record == 0:
             return
         # Every process gives the generations of the window in their order; here those of one come together.
         rows = sorted(self.metrics.dump_samples(self.state.global_step), key=lambda row: int(str(row["step"])))
         if self.args.log_unique_prompts:
             rows = list({(row["step"], str(row.get("prompt"))): row for row in reversed(rows)}.values())[::-1]
-        self.report.samples(rows)
-        if rows and self.args.log_completions and self.accelerator.is_main_process:
+        self.report.samples(rows, in_tables=shown)
+        if rows and shown and self.accelerator.is_main_process:
             newest = [row for row in rows if row["step"] == rows[-1]["step"]]
             print_completions(newest[: self.args.num_completions_to_print], self.state.global_step)
 

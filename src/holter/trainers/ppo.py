@@ -38,6 +38,7 @@ from holter.trainers.models import load_reward_model
 from holter.trainers.names import arguments_checked
 from holter.trainers.ppo_config import PPOConfig
 from holter.trainers.ppo_measures import Judged, PPOMeasures, Seen
+from holter.trainers.printing import print_completions
 from holter.trainers.prompts import GenerationBatches
 from holter.trainers.rollout import evaluating
 from holter.trainers.scoring import in_turn, score, sequences
@@ -77,6 +78,7 @@ class PPOTrainer(ValueTrainer):
     """
 
     algorithm = "ppo"
+    config_type = PPOConfig
     args: PPOConfig
     prompt_batches = UpdateBatches
     group_size = group_size_eval = passes = 1
@@ -130,8 +132,6 @@ class PPOTrainer(ValueTrainer):
         """
         args = args if args is not None else PPOConfig("PPO")
         model = model if model is not None else args.sft_model_path
-        if model is None:
-            raise SettingsError("model: there must be a policy to train")
         if ref_model is not None and ref_model is model:
             raise SettingsError("ref_model is the policy itself, which moves: leave it out, and a frozen copy is made")
         if data_collator is not None and "Padding" not in type(data_collator).__name__:
@@ -178,7 +178,7 @@ class PPOTrainer(ValueTrainer):
         self.take_reference(ref_model)
         self.kl = KLCoefficient(args.kl_coef, target=args.kl_target, horizon=args.kl_horizon)
         self.measures = PPOMeasures(args, self.report, self.rewards)
-        self.episode, self._began, self._update_kl, self._ended_early = 0, time.time(), torch.zeros(2), False
+        self.episode, self._began, self._update_kl, self._ended_early = 0, time.perf_counter(), torch.zeros(2), False
 
     # 1. Completions, what they are worth, and what was expected of them.
 
@@ -449,20 +449,23 @@ class PPOTrainer(ValueTrainer):
         wall = row.get("step_time", 0.0) + row["time/optimizer"] - inner
         row["episode"] = self.episode
         if self.args.trl_compatible_metrics:
-            row["eps"] = int(self.episode / (time.time() - self._began))
+            row["eps"] = int(self.episode / (time.perf_counter() - self._began))
         elif wall:
             row["eps"] = self.args.batch_size / wall
         return row
 
-    def _log_completions(self) -> None:
-        """Print and send completions at every logged step, or ``num_sample_generations`` times in a run."""
-        always, wanted = self.args.log_completions, self.args.num_sample_generations
+    @property
+    def shows_completions(self) -> bool:
+        """At every logged step, or ``num_sample_generations`` times in a run."""
+        wanted = self.args.num_sample_generations
         every = max(1, self.state.max_steps // wanted) if wanted else 0
-        self.args.log_completions = always or bool(every and (self.state.global_step - 1) % every == 0)
-        try:
-            super()._log_completions()
-        finally:
-            self.args.log_completions = always
+        return super().shows_completions or bool(every and (self.state.global_step - 1) % every == 0)
+
+    def generate_completions(self, sampling: bool = False) -> None:  # noqa: FBT001
+        """Print completions of held-out prompts with their rewards, as TRL's example does at its end; of five if `sampling`."""
+        rows = self.evaluation.samples(5 if sampling else self.args.per_device_eval_batch_size)
+        if rows and self.accelerator.is_main_process:
+            print_completions(rows, self.state.global_step)
 
     # What a resumed run goes on from, besides what every trainer saves.
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from holter.errors import SettingsError
+from holter.language import said
+from holter.trainers import limits
 from holter.trainers.config import OnPolicyConfig, checked
 
 
@@ -130,20 +132,32 @@ class PPOConfig(OnPolicyConfig):
             SettingsError: When they do not.
         """
         if self.total_episodes is not None and self.max_steps > 0:
-            raise SettingsError("PPOConfig: total_episodes and max_steps both say how long to train: set one of them")
+            raise SettingsError(
+                "PPOConfig:", "total_episodes and max_steps both say how long to train: set one of them"
+            )
         super().__post_init__()
         self._check_values()
         if self.total_episodes is not None:
             self.max_steps: int = math.ceil(self.total_episodes / self.batch_size)
         if self.local_batch_size % self.num_mini_batches:
             raise SettingsError(
-                f"PPOConfig: the {self.local_batch_size} completions that each process samples for an update do not make "
-                f"num_mini_batches={self.num_mini_batches} of equal size"
+                "PPOConfig:",
+                said(
+                    "the {local_batch_size} completions that each process samples for an update do not make "
+                    "num_mini_batches={num_mini_batches} of equal size",
+                    local_batch_size=self.local_batch_size,
+                    num_mini_batches=self.num_mini_batches,
+                ),
             )
         if self.local_mini_batch_size % self.local_micro_batch_size:
             raise SettingsError(
-                f"PPOConfig: a mini-batch of {self.local_mini_batch_size} completions on each process cannot be cut into passes "
-                f"of per_device_train_batch_size={self.per_device_train_batch_size}"
+                "PPOConfig:",
+                said(
+                    "a mini-batch of {local_mini_batch_size} completions on each process cannot be cut into passes of "
+                    "per_device_train_batch_size={per_device_train_batch_size}",
+                    local_mini_batch_size=self.local_mini_batch_size,
+                    per_device_train_batch_size=self.per_device_train_batch_size,
+                ),
             )
 
     def to_dict(self) -> dict[str, Any]:
@@ -181,45 +195,47 @@ class PPOConfig(OnPolicyConfig):
         return min(int(self.per_device_train_batch_size), self.local_mini_batch_size)
 
     def _check_values(self) -> None:
-        wrong = [
-            (self.kl_estimator not in ("k1", "k3"), f"kl_estimator must be k1 or k3, not {self.kl_estimator!r}"),
-            (
-                self.stop_token not in (None, "eos", "none"),
-                f"stop_token must be 'eos' or 'none', not {self.stop_token!r}; stop_token_id takes any token",
-            ),
-            (
-                self.stop_token is not None and self.stop_token_id is not None,
-                "stop_token and stop_token_id both say what ends a completion: set one of them",
-            ),
-            (
-                self.missing_eos_penalty is not None and self.missing_eos_penalty < 0,
-                f"missing_eos_penalty is subtracted, so it must be positive, not {self.missing_eos_penalty}",
-            ),
-            (self.kl_coef < 0, f"kl_coef must not be negative, not {self.kl_coef}"),
-            (self.kl_target is not None and self.kl_target <= 0, f"kl_target must be positive, not {self.kl_target}"),
-            (
-                self.kl_target is not None and self.kl_coef == 0,
-                "kl_target leads kl_coef by factors, and a coefficient of 0 stays 0: set kl_coef too",
-            ),
-            (self.kl_horizon < 1, f"kl_horizon must be at least 1, not {self.kl_horizon}"),
-            (self.target_kl is not None and self.target_kl <= 0, f"target_kl must be positive, not {self.target_kl}"),
-            (self.cliprange <= 0, f"cliprange must be positive, not {self.cliprange}"),
-            (self.cliprange_value <= 0, f"cliprange_value must be positive, not {self.cliprange_value}"),
-            (self.vf_coef < 0, f"vf_coef must not be negative, not {self.vf_coef}"),
-            (not 0 <= self.gamma <= 1, f"gamma must lie in [0, 1], not {self.gamma}"),
-            (not 0 <= self.lam <= 1, f"lam must lie in [0, 1], not {self.lam}"),
-            (self.num_ppo_epochs < 1, f"num_ppo_epochs must be at least 1, not {self.num_ppo_epochs}"),
-            (self.num_mini_batches < 1, f"num_mini_batches must be at least 1, not {self.num_mini_batches}"),
-            (self.response_length < 1, f"response_length must be at least 1, not {self.response_length}"),
-            (
-                self.local_rollout_forward_batch_size < 1,
-                f"local_rollout_forward_batch_size must be at least 1, not {self.local_rollout_forward_batch_size}",
-            ),
-            (
-                self.total_episodes is not None and self.total_episodes < 1,
-                f"total_episodes must be at least 1, not {self.total_episodes}",
-            ),
-        ]
-        for is_wrong, why in wrong:
-            if is_wrong:
-                raise SettingsError(f"PPOConfig: {why}")
+        limits.check(
+            self,
+            {
+                limits.NOT_NEGATIVE: ("kl_coef", "vf_coef"),
+                limits.POSITIVE: ("kl_target", "target_kl", "cliprange", "cliprange_value"),
+                limits.FRACTION: ("gamma", "lam"),
+                limits.ONE_OR_MORE: (
+                    "kl_horizon",
+                    "num_ppo_epochs",
+                    "num_mini_batches",
+                    "response_length",
+                    "local_rollout_forward_batch_size",
+                    "total_episodes",
+                ),
+            },
+            [
+                (
+                    self.kl_estimator not in ("k1", "k3"),
+                    said("kl_estimator must be k1 or k3, not {kl_estimator!r}", kl_estimator=self.kl_estimator),
+                ),
+                (
+                    self.stop_token not in (None, "eos", "none"),
+                    said(
+                        "stop_token must be 'eos' or 'none', not {stop_token!r}; stop_token_id takes any token",
+                        stop_token=self.stop_token,
+                    ),
+                ),
+                (
+                    self.stop_token is not None and self.stop_token_id is not None,
+                    said("stop_token and stop_token_id both say what ends a completion: set one of them"),
+                ),
+                (
+                    self.missing_eos_penalty is not None and self.missing_eos_penalty < 0,
+                    said(
+                        "missing_eos_penalty is subtracted, so it must be positive, not {missing_eos_penalty}",
+                        missing_eos_penalty=self.missing_eos_penalty,
+                    ),
+                ),
+                (
+                    self.kl_target is not None and self.kl_coef == 0,
+                    said("kl_target leads kl_coef by factors, and a coefficient of 0 stays 0: set kl_coef too"),
+                ),
+            ],
+        )

@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 from transformers.trainer_callback import ProgressCallback
 
+from holter.language import told
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
 def print_completions(rows: Sequence[Sample], step: int) -> None:
     """One table of completions with their rewards and advantages."""
     names = [n for n in dict.fromkeys(n for row in rows for n in row) if n.startswith("rewards/")]
-    table = Table(title=f"Step {step}", show_lines=True)
-    for column in ("prompt", "completion", *(n.removeprefix("rewards/") for n in names), "advantage"):
+    table = Table(title=told("Step {step}", step=step), show_lines=True)
+    rewards = (n.removeprefix("rewards/") for n in names)
+    for column in (told("prompt"), told("completion"), *rewards, told("advantage")):
         table.add_column(column, overflow="fold")
     for row in rows:
         numbers = [row.get(n) for n in (*names, "advantage")]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from holter.errors import SettingsError
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,10 +62,14 @@ class PromptTokenizer:
                 **self.template,
             )["input_ids"]
         else:
+            if not isinstance(prompt, str):
+                raise SettingsError(said("a prompt is a text or a list of messages, not {prompt!r}", prompt=prompt))
             tokens = self.tokenizer(text=prompt)["input_ids"]
         tokens = list(tokens)
         if not tokens:
-            raise SettingsError(f"the prompt {prompt!r} has no tokens: a completion needs something to begin after")
+            raise SettingsError(
+                said("the prompt {prompt!r} has no tokens: a completion needs something to begin after", prompt=prompt)
+            )
         return tokens if self.max_length is None else tokens[-self.max_length :]
 
     def completions(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> list[Any]:
@@ -121,7 +126,13 @@ class GenerationBatches:
         self.shuffle, self.seed, self.epoch = shuffle, seed, 0
         self.mine = slice(rank * (batch // ranks), (rank + 1) * (batch // ranks))
         if rows < self.prompts:
-            raise SettingsError(f"the dataset has {rows} prompts, and one generation takes {self.prompts}")
+            raise SettingsError(
+                said(
+                    "the dataset has {rows} prompts, and one generation takes {prompts}",
+                    rows=rows,
+                    prompts=self.prompts,
+                )
+            )
 
     def set_epoch(self, epoch: int) -> None:
         """Order of the next pass."""

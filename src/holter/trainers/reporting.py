@@ -77,8 +77,9 @@ class Report:
             ]
         self.folder = to.folder if any(t.name == "holter" for t in ours) else None
         self.monitor = self._watching(sinks, to) if main else None
-        self._writer = Recorder([*sinks, *([self.monitor] if self.monitor is not None else [])])
-        self._writer.open(describe(algorithm=self.algorithm, name=to.run_name or "", config=config, dialect="holter"))
+        writer = Recorder([*sinks, *([self.monitor] if self.monitor is not None else [])])
+        writer.open(describe(algorithm=self.algorithm, name=to.run_name or "", config=config, dialect="holter"))
+        self._writer = writer
 
     def _watching(self, sinks: Sequence[Sink], to: Destination) -> Monitor | None:
         """The monitor, where there is a record to watch or a stop to be asked for."""
@@ -169,11 +170,12 @@ class Report:
             if sink is not self._run_folder and sink is not self.monitor:
                 sink.write(step, {"time": time.time(), **numbers})
 
-    def samples(self, rows: Sequence[Sample]) -> None:
-        """Send completions: some to the run folder, all to trackers with tables where ``log_completions`` is set.
+    def samples(self, rows: Sequence[Sample], *, in_tables: bool) -> None:
+        """Send completions: some to the run folder, and all to trackers with tables.
 
         Args:
             rows: Completions of one or several generations, each with the ``step`` that they were sampled for.
+            in_tables: Whether they go to trackers with tables.
         """
         if self._writer is None:
             return
@@ -181,7 +183,7 @@ class Report:
         for step, group in groupby(rows, key=lambda row: row["step"]):
             generation = [{k: v for k, v in row.items() if k != "step"} for row in group]
             for sink in self._writer.sinks:
-                wanted = kept if sink is self._run_folder else None if self.args.log_completions else 0
+                wanted = kept if sink is self._run_folder else None if in_tables else 0
                 if generation[:wanted]:
                     sink.samples(int(str(step)), generation[:wanted])
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from transformers import AutoTokenizer, PreTrainedModel
 
-from holter.errors import HolterError, SettingsError
+from holter.errors import HolterError, SettingsError, reason
+from holter.language import listed, said
 from holter.trainers.models import load_reward_model, name_of
 
 if TYPE_CHECKING:
@@ -75,23 +76,29 @@ class Rewards:
         Raises:
             SettingsError: When there is no function, or as many weights or tokenizers as there are not.
         """
-        listed = list(functions) if isinstance(functions, list | tuple) else [functions]
-        if not listed or any(f is None for f in listed):
+        several = list(functions) if isinstance(functions, list | tuple) else [functions]
+        if not several or any(f is None for f in several):
             raise SettingsError("reward_funcs: there must be at least one reward function or reward model")
-        given = list(tokenizers) if isinstance(tokenizers, list | tuple) else [tokenizers] * len(listed)
-        if len(given) != len(listed):
-            raise SettingsError(f"reward_processing_classes: {len(given)} for {len(listed)} reward functions")
-        weights = args.reward_weights if args.reward_weights is not None else [1.0] * len(listed)
-        if len(weights) != len(listed):
-            raise SettingsError(f"reward_weights: {len(weights)} weights for {len(listed)} reward functions")
+        given = list(tokenizers) if isinstance(tokenizers, list | tuple) else [tokenizers] * len(several)
+        if len(given) != len(several):
+            raise SettingsError(
+                said("reward_processing_classes: {n} for {count} reward functions", n=len(given), count=len(several))
+            )
+        weights = args.reward_weights if args.reward_weights is not None else [1.0] * len(several)
+        if len(weights) != len(several):
+            raise SettingsError(
+                said("reward_weights: {n} weights for {count} reward functions", n=len(weights), count=len(several))
+            )
         self.tokens, self.batch = tokens, batch
         self.weights = torch.tensor(weights, dtype=torch.float32)
         self.functions: list[Any] = [
-            load_reward_model(f, args) if isinstance(f, str | PreTrainedModel) else f for f in listed
+            load_reward_model(f, args) if isinstance(f, str | PreTrainedModel) else f for f in several
         ]
         for function in self.functions:
             if not callable(function):
-                raise SettingsError(f"reward_funcs: {function!r} is neither callable nor a model")
+                raise SettingsError(
+                    said("reward_funcs: {function!r} is neither callable nor a model", function=function)
+                )
         self.names = _distinct([_name(f) for f in self.functions])
         self.tokenizers = [_tokenizer(f, t, args) for f, t in zip(self.functions, given, strict=True)]
 
@@ -161,12 +168,37 @@ def called(function: RewardFunction, texts: Texts) -> Any:  # noqa: ANN401
 
 
 def _call(function: RewardFunction, texts: Texts) -> Any:  # noqa: ANN401
-    return function(
-        prompts=list(texts.prompts),
-        completions=list(texts.completions),
-        completion_ids=list(texts.completion_ids),
-        **texts.columns,
-    )
+    own = {
+        "prompts": list(texts.prompts),
+        "completions": list(texts.completions),
+        "completion_ids": list(texts.completion_ids),
+    }
+    given = {**own, **texts.columns, **own}
+    try:
+        return function(**given)
+    except TypeError as error:
+        why = _misfit(function, given)
+        if not why:
+            raise
+        raise RewardError(
+            said(
+                "reward function {name!r} is given {names} by name, and cannot take that ({why}): let it take **kwargs",
+                name=_name(function),
+                names=listed(given),
+                why=why,
+            )
+        ) from error
+
+
+def _misfit(function: RewardFunction, given: Mapping[str, object]) -> str:
+    """Why a function cannot be called so; empty where it can, or where nobody knows."""
+    try:
+        inspect.signature(function).bind(**given)
+    except TypeError as error:
+        return reason(error)
+    except ValueError:
+        pass
+    return ""
 
 
 def _together(pending: list[Any]) -> list[Any]:
@@ -192,10 +224,21 @@ def _numbers(result: Any, name: str, count: int) -> Tensor:  # noqa: ANN401
         values = [math.nan if v is None else float(v) for v in result]
     except (TypeError, ValueError) as error:
         raise RewardError(
-            f"reward function {name!r} must return a list of numbers or None, one a completion: {error}"
+            said(
+                "reward function {name!r} must return a list of numbers or None, one a completion: {error}",
+                name=name,
+                error=reason(error),
+            )
         ) from error
     if len(values) != count:
-        raise RewardError(f"reward function {name!r} returned {len(values)} rewards for {count} completions")
+        raise RewardError(
+            said(
+                "reward function {name!r} returned {n} rewards for {count} completions",
+                name=name,
+                n=len(values),
+                count=count,
+            )
+        )
     return torch.tensor(values, dtype=torch.float32)
 
 

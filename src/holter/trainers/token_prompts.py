@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import torch
 
 from holter.errors import SettingsError
+from holter.language import said
 from holter.trainers.prompts import PromptTokenizer
 
 if TYPE_CHECKING:
@@ -98,7 +99,10 @@ def prompted(row: Row, tokenizer: PreTrainedTokenizerBase) -> Row:
         ids = [t for t, real in zip(ids, row[ATTENTION], strict=True) if real]
     if not ids:
         raise SettingsError(
-            f"a row of the dataset has no tokens in {IDS!r}: a completion needs something to begin after"
+            said(
+                "a row of the dataset has no tokens in {column!r}: a completion needs something to begin after",
+                column=IDS,
+            )
         )
     rest = {name: value for name, value in row.items() if name not in (IDS, ATTENTION)}
     return {**rest, "prompt": TokenizedPrompt(str(tokenizer.decode(ids, skip_special_tokens=True)), ids)}

@@ -14,6 +14,7 @@ from torch import nn
 from transformers import AutoModelForSequenceClassification, PreTrainedModel
 
 from holter.errors import SettingsError
+from holter.language import said
 from holter.signals import logprobs_and_entropy
 from holter.signals.logprobs import TokenScores
 from holter.trainers.models import is_adapted, loaded, name_of
@@ -217,12 +218,15 @@ def load_value_model(
     model: Any = given
     if isinstance(given, str):
         options = {"num_labels": 1, "dtype": policy.dtype, "trust_remote_code": args.trust_remote_code}
-        model = loaded(AutoModelForSequenceClassification, given, "value model", **options)
+        model = loaded(AutoModelForSequenceClassification, given, said("value model"), **options)
     trunk_and_head(model)
     if getattr(model.config, "num_labels", 1) != 1:
         raise SettingsError(
-            f"value model {name_of(model)!r} has {model.config.num_labels} outputs; a value is one number: load it with "
-            "num_labels=1"
+            said(
+                "value model {name!r} has {num_labels} outputs; a value is one number: load it with num_labels=1",
+                name=name_of(model),
+                num_labels=model.config.num_labels,
+            )
         )
     return cast("PreTrainedModel", model)
 
@@ -236,7 +240,10 @@ def _from_trunk(policy: PreTrainedModel) -> PreTrainedModel:
         model = AutoModelForSequenceClassification.from_config(config, dtype=policy.dtype)
     except ValueError as error:
         raise SettingsError(
-            f"there is no value model for {config.model_type}: pass one as value_model, or set share_value_trunk=True"
+            said(
+                "there is no value model for {model_type}: pass one as value_model, or set share_value_trunk=True",
+                model_type=config.model_type,
+            )
         ) from error
     trunk, head = trunk_and_head(model)
     trunk.load_state_dict(base.base_model.state_dict())
@@ -261,8 +268,11 @@ def trunk_and_head(model: Any) -> tuple[nn.Module, nn.Module]:  # noqa: ANN401
     head = getattr(inner, "score", None)
     if trunk is None or head is None:
         raise SettingsError(
-            f"{type(inner).__name__} is no sequence classification model of a decoder: it has no trunk or no 'score' head. "
-            "Load it with AutoModelForSequenceClassification, or pass a reward model in reward_funcs, which reads text"
+            said(
+                "{kind} is no sequence classification model of a decoder: it has no trunk or no 'score' head. Load it "
+                "with AutoModelForSequenceClassification, or pass a reward model in reward_funcs, which reads text",
+                kind=type(inner).__name__,
+            )
         )
     return trunk, head
 
@@ -299,8 +309,12 @@ class TokenReward:
         known = getattr(self.model.config, "vocab_size", tokens)
         if known < tokens:
             raise SettingsError(
-                f"reward_model knows {known} tokens and the policy's tokenizer has {tokens}: it has a tokenizer of its own, so "
-                "pass it in reward_funcs, where it reads text"
+                said(
+                    "reward_model knows {known} tokens and the policy's tokenizer has {tokens}: it has a tokenizer of "
+                    "its own, so pass it in reward_funcs, where it reads text",
+                    known=known,
+                    tokens=tokens,
+                )
             )
 
     @torch.no_grad()

@@ -15,6 +15,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from holter.errors import SettingsError
+from holter.language import said
 from holter.trainers.models import as_reference, loaded, without_dropout
 from holter.trainers.on_policy import OnPolicyTrainer
 from holter.trainers.scoring import own_logits
@@ -77,7 +78,7 @@ class ValueTrainer(OnPolicyTrainer):
         reference: Any = given
         if isinstance(given, str):
             options = {"dtype": self.policy.dtype, "trust_remote_code": args.trust_remote_code}
-            reference = loaded(AutoModelForCausalLM, given, "reference model", **options)
+            reference = loaded(AutoModelForCausalLM, given, said("reference model"), **options)
         reference.eval().requires_grad_(False)
         if args.disable_dropout:
             without_dropout(reference)
@@ -189,7 +190,13 @@ class ValueTrainer(OnPolicyTrainer):
         super()._load_from_checkpoint(resume_from_checkpoint, self.both.policy)
         folder = Path(resume_from_checkpoint) / VALUE
         if not folder.is_dir():
-            raise SettingsError(f"{resume_from_checkpoint} is no checkpoint of this trainer: it has no folder {VALUE}")
+            raise SettingsError(
+                said(
+                    "{folder} is no checkpoint of this trainer: it has no folder {name}",
+                    folder=resume_from_checkpoint,
+                    name=VALUE,
+                )
+            )
         if self.both.value_model is not None:
             super()._load_from_checkpoint(str(folder), self.both.value_model)
         elif self.both.value_head is not None:

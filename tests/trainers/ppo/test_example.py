@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
+
 EXAMPLE = Path(__file__).parents[3] / "examples" / "ppo.py"
 
 
@@ -19,7 +21,7 @@ def test_the_ppo_example_trains_and_reads_its_own_run(words, said, beside_others
         cwd=beside_others,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert said in done.stdout

@@ -13,6 +13,7 @@ import torch
 from holter.trainers import buffer, ppo, value_model
 from holter.trainers.scoring import sequences
 from holter.trainers.value_model import PolicyAndValue, score_and_value
+from tests.patience import PATIENCE
 
 from . import parity_world
 from .replay import replay, rows_of
@@ -109,6 +110,6 @@ def test_values_and_logprobs_do_not_depend_on_the_padding(shared):
 def test_two_processes_do_not_matter(whole, tmp_path):
     script = Path(__file__).with_name("two_processes.py")
     command = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", str(script), str(tmp_path)]
-    subprocess.run([sys.executable, "-W", "ignore", *command], check=True, capture_output=True, timeout=300)
+    subprocess.run([sys.executable, "-W", "ignore", *command], check=True, capture_output=True, timeout=PATIENCE)
     spread = json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))
     assert_same(spread, whole)

@@ -93,7 +93,7 @@ def test_episodes_a_second_are_those_of_the_row_or_as_in_trl_of_all_time(ppo, tr
         assert tokens == pytest.approx(row["throughput/tokens_per_s"])
     trainer = ppo(trl_compatible_metrics=True, max_steps=3)
     trainer._began = 100.0
-    monkeypatch.setattr("holter.trainers.ppo.time", types.SimpleNamespace(time=lambda: 110.0))
+    monkeypatch.setattr("holter.trainers.ppo.time", types.SimpleNamespace(perf_counter=lambda: 110.0))
     assert [row["eps"] for row in trained(trainer)] == [1, 3, 4]
 
 

@@ -4,6 +4,7 @@ import math
 import os
 import signal
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 
@@ -69,29 +70,39 @@ def process(rank, folder, results):
     dist.destroy_process_group()
 
 
-def mortal(rank, folder, results, dying):
-    """One of two, of which one is killed after its second row."""
-    dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+def mortal(rank, folder, results, pids, dying, number):
+    """One of two, of which one sends itself a signal after its second row."""
+    patience = timedelta(seconds=2) if number == signal.SIGSTOP else None
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2, timeout=patience)
+    pids.put((rank, os.getpid()))
     sink = Memory()
     recorder = Recorder([sink])
     rows = []
     for step in range(5):
         if step == 2 and rank == dying:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), number)
         recorder.record("kl", 2.0 + rank, 1)
         rows.append(recorder.dump(step))
     recorder.record_samples({"prompt": [f"of {rank}"]})
     results.put((rank, rows, recorder.dump_samples(5), [step for step, _ in sink.rows]))
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
 @pytest.mark.parametrize("dying", [0, 1])
-def test_a_process_that_is_killed_neither_holds_up_the_other_nor_ends_its_record(tmp_path, dying):
+def test_a_process_that_is_gone_neither_holds_up_the_other_nor_ends_its_record(tmp_path, dying, number):
     context = mp.get_context("spawn")
-    results = context.SimpleQueue()
-    children = [context.Process(target=mortal, args=(rank, str(tmp_path), results, dying)) for rank in range(2)]
+    results, pids = context.SimpleQueue(), context.SimpleQueue()
+    children = [
+        context.Process(target=mortal, args=(rank, str(tmp_path), results, pids, dying, number)) for rank in range(2)
+    ]
     for child in children:
         child.start()
     rank, rows, samples, written = results.get()
+    if number == signal.SIGSTOP:
+        os.kill(dict((pids.get(), pids.get()))[dying], signal.SIGCONT)
+        # It finds that the other has gone on, and does so, too.
+        _, late, *_ = results.get()
+        assert [row["kl"] for row in late] == [2.5, 2.5, *[2.0 + dying] * 3]
     for child in children:
         child.join()
     assert rank == 1 - dying

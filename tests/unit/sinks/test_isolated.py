@@ -9,6 +9,7 @@ from holter.sinks.base import Destination
 from holter.sinks.holter import RunFolderSink
 from holter.sinks.isolated import Isolated
 from holter.store.manifest import Manifest
+from tests.patience import PATIENCE
 
 MANIFEST = Manifest(id="run", created=0.0)
 
@@ -52,7 +53,7 @@ class Tracker:
 
 
 def isolated(tracker, **options):
-    options = {"first_pause": 0.0, "patience": 20.0, **options}
+    options = {"first_pause": 0.0, "patience": PATIENCE, **options}
     options.setdefault("opening", options["patience"])
     out = Isolated(tracker, **options)
     out.open(MANIFEST)
@@ -145,7 +146,7 @@ def test_a_tracker_that_opens_late_gets_every_row():
 def test_a_tracker_may_take_longer_to_open_than_any_later_call(caplog):
     tracker = Tracker()
     tracker.gate.clear()
-    sink = isolated(tracker, patience=0.0, opening=20.0)
+    sink = isolated(tracker, patience=0.0, opening=PATIENCE)
     tracker.entered.wait()
     sink.write(1, row(1))
     assert not caplog.records, "with no patience at all a later call that takes any time would be called hanging"
@@ -226,9 +227,9 @@ def test_a_row_that_was_read_back_before_it_was_handed_over_arrives_once(folder,
         if step < 11:
             sink.write(step, row(step))
     tracker.gate.set()
-    assert ahead.wait(20)
+    assert ahead.wait(PATIENCE)
     with sink._change:
-        assert sink._change.wait_for(lambda: not sink._overflowed, 20)
+        assert sink._change.wait_for(lambda: not sink._overflowed, PATIENCE)
     for step in range(11, 31):
         if step > 11:
             folder.write(step, row(step))

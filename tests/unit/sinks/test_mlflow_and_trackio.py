@@ -87,6 +87,30 @@ def test_mlflow_takes_a_row_of_more_metrics_than_one_call_may_hold_and_goes_with
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
+def test_a_row_of_which_mlflow_took_a_part_is_offered_again_and_held_once(tmp_path, client, monkeypatch):
+    sink = MLflowSink(Destination(folder=tmp_path, project="p"))
+    sink.open(MANIFEST)
+    row = {"time": 1e5, **{f"m{n}": float(n) for n in range(1500)}, "m7": math.nan}
+    plain, calls = sink._client.log_batch, []
+
+    def failing(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise ConnectionError("the network is gone")
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(sink._client, "log_batch", failing)
+    with pytest.raises(ConnectionError):
+        sink.write(1, row)
+    sink.write(1, row)
+    sink.close()
+    (run,) = client.search_runs([client.get_experiment_by_name("p").experiment_id])
+    assert len(calls) == 4
+    assert [len(history(client, run, f"m{n}")) for n in (0, 7, 999, 1000, 1499)] == [1] * 5
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
 def test_trackio_holds_rows_settings_and_alerts(tmp_path, monkeypatch):
     trackio = pytest.importorskip("trackio")
     from trackio.sqlite_storage import SQLiteStorage
