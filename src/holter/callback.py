@@ -13,6 +13,8 @@ from transformers import TrainerCallback
 
 from holter import session
 from holter.alerts import terminal
+from holter.errors import reason
+from holter.language import told
 from holter.monitor.ending import Ending
 from holter.sinks.naming import as_transformers
 from holter.store.layout import free_folder, numbered_folders
@@ -226,7 +228,12 @@ class HolterCallback(TrainerCallback):
         try:
             true = float(total)
         except Exception as error:
-            log.warning("the true loss cannot be looked at (%s); the record has what the Trainer logged", error)
+            log.warning(
+                told(
+                    "the true loss cannot be looked at ({error}); the record has what the Trainer logged",
+                    error=reason(error),
+                )
+            )
             return
         if not math.isfinite(true) and math.isfinite(logged):
             row["loss"], row["loss_as_logged"] = true, logged
@@ -237,7 +244,12 @@ class HolterCallback(TrainerCallback):
         try:
             rows, marks = _rows_of(held) if held else ([], [])
         except Exception as error:
-            log.warning("completions cannot be read from this trainer (%s); the record goes on without", error)
+            log.warning(
+                told(
+                    "completions cannot be read from this trainer ({error}); the record goes on without",
+                    error=reason(error),
+                )
+            )
             self._samples = False
             return []
         new = [row for row, mark in zip(rows, marks, strict=True) if id(mark) not in self._shown]

@@ -12,8 +12,8 @@ import pkgutil
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, TypeVar
 
-from holter.errors import DeclarationError, UnknownNameError
-from holter.language import listed, phrase, reason, said
+from holter.errors import DeclarationError, UnknownNameError, reason
+from holter.language import listed, phrase, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

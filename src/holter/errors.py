@@ -8,9 +8,16 @@
 
 An error of one part alone stands in that part, and is a `HolterError` too. Each is also the standard error a caller would
 expect, and each message says what was asked, what was seen and the way out.
+
+An error speaks the language of whoever reads it: its arguments are texts (literals, `holter.language.said`, a place such as
+``run.jsonl:7:``), and `str` says them in the language spoken at that moment, in a traceback as on the command line. What must be
+one of Python's own errors, as in ``__getattr__``, is raised with `holter.language.told`; what never leaves Holter is handed on by
+`reason`.
 """
 
 from __future__ import annotations
+
+from holter.language import Said, phrase, sentences, told
 
 
 class HolterError(Exception):
@@ -20,7 +27,16 @@ class HolterError(Exception):
     """
 
     def __str__(self) -> str:
-        return " ".join(map(str, self.args))
+        return told(reason(self))
+
+
+def reason(error: Exception) -> Said:
+    """What an error says, to stand in a sentence in its language: the system's words, or those it was raised with."""
+    if isinstance(error, HolterError):
+        return sentences(a if isinstance(a, str) else str(a) for a in error.args)
+    if isinstance(error, OSError) and error.strerror:
+        return phrase(error.strerror)
+    return phrase(error.args[0] if error.args and isinstance(error.args[0], Said) else str(error))
 
 
 class UnreadableLogError(HolterError, ValueError):

@@ -1,8 +1,22 @@
-"""The language Holter speaks: one function that every text for people goes through.
+"""The language Holter speaks: every text for people goes through here.
 
 Texts stand in the code in English; the catalogues in ``locale/<language>/LC_MESSAGES`` hold them in the others, compiled when
 the package is built. What a log wrote (names of metrics, configuration, completions) is quoted, never translated. What programs
-read (JSON, SARIF, ``findings.jsonl``, log lines of `logging`) is English in every language.
+read (JSON, SARIF, ``findings.jsonl``) is English in every language.
+
+========================  ==================================================================================================
+what is at hand           what to write
+========================  ==================================================================================================
+shown here and now        ``told("No run below {folder}.", folder=folder)``: a string in the language spoken
+told later, or elsewhere  ``said("{metric} is {value:g}", metric=..., value=...)``: findings, notes, errors
+a string that is a text   ``phrase(finding.title)``: as a value in a sentence it is told, too; a plain string is quoted
+several parts             ``listed(names)`` in one sentence, ``sentences(parts)`` one after the other
+an error                  ``raise SettingsError("PPOConfig:", said(...))``, and ``reason(error)``, see `holter.errors`
+a line of `logging`       ``log.warning(told("{file} cannot be written now ({why})", file=..., why=...))``
+========================  ==================================================================================================
+
+What is spoken is what ``--lang`` says, else ``HOLTER_LANG``, else the locale; a request to the dashboard, and whoever uses
+`speaking`, has a language of its own.
 """
 
 from __future__ import annotations
@@ -16,8 +30,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holter.errors import HolterError
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -30,35 +42,13 @@ _LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
 _spoken: ContextVar[str | None] = ContextVar("holter_language", default=None)
 
 
-class UnknownLanguageError(HolterError, ValueError):
-    """A language was asked for that Holter does not speak."""
+def of_environment(environment: Mapping[str, str] = os.environ) -> str:
+    """The language that `HOLTER_LANG` names, else the locale; English where it is not spoken.
 
-
-def choose(asked: str | None = None, environment: Mapping[str, str] | None = None) -> str:
-    """The language to speak: the one asked for, else `HOLTER_LANG`, else the locale's, else English.
-
-    Args:
-        asked: What ``--lang`` said.
-        environment: Environment variables; the process's own by default.
-
-    Raises:
-        UnknownLanguageError: When the one asked for, or ``HOLTER_LANG``, is none of `LANGUAGES`.
+    What runs in a training never fails of a language, so a name that is none is no error here.
     """
-    environment = os.environ if environment is None else environment
-    for source, given in (("--lang", asked), (VARIABLE, environment.get(VARIABLE))):
-        if given:
-            if (code := language_of(given)) is None:
-                raise UnknownLanguageError(
-                    said(
-                        "{source} {given}: Holter speaks {languages}.",
-                        source=source,
-                        given=given,
-                        languages=listed(LANGUAGES),
-                    )
-                )
-            return code
-    given = next((environment[name] for name in _LOCALE if environment.get(name)), "")
-    return language_of(given) or SOURCE
+    named = next((environment[name] for name in (VARIABLE, *_LOCALE) if environment.get(name)), "")
+    return language_of(named) or SOURCE
 
 
 def language_of(locale: str) -> str | None:
@@ -67,14 +57,12 @@ def language_of(locale: str) -> str | None:
     return code if code in LANGUAGES else SOURCE if code in ("c", "posix") else None
 
 
-def speak(language: str | None) -> None:
-    """Speak `language`, a key of `LANGUAGES`, from here on in this context (a thread, a task, a request); None: as before."""
-    _spoken.set(language)
-
-
 @contextmanager
-def speaking(language: str) -> Iterator[None]:
-    """Speak `language`, a key of `LANGUAGES`, until the block ends."""
+def speaking(language: str | None) -> Iterator[None]:
+    """Speak `language`, a key of `LANGUAGES`, in this context (a thread, a task, a request) until the block ends.
+
+    None speaks the environment's.
+    """
     before = _spoken.set(language)
     try:
         yield
@@ -82,38 +70,30 @@ def speaking(language: str) -> Iterator[None]:
         _spoken.reset(before)
 
 
-def asked() -> str | None:
-    """The language that this context was told to speak; None where it speaks the environment's."""
-    return _spoken.get()
-
-
 def spoken() -> str:
     """The language spoken in this context."""
-    return _spoken.get() or _of_the_environment()
+    return _spoken.get() or of_environment()
 
 
-def text(message: str) -> str:
-    """A text in the language spoken; itself where the catalogue does not hold it."""
-    return translated(message, spoken())
-
-
-def translated(message: str, language: str) -> str:
-    """A text in `language`, a key of `LANGUAGES`; itself where the catalogue does not hold it.
+def told(sentence: str, /, **values: object) -> str:
+    """A text of Holter's in the language spoken; itself where no catalogue holds it.
 
     Args:
-        message: A constant text, the template of a sentence, or a `Said`, whose values are put in.
-        language: Its code.
-
-    Raises:
-        HolterError: When the catalogue of that language was not compiled.
+        sentence: A text, a `Said`, or a template.
+        **values: What stands in the template, as `said` takes it.
     """
-    if language == SOURCE:
-        return str(message)
-    if isinstance(message, Said):
-        values = {name: _value(v, language) for name, v in message.values.items()}
-        return translated(message.template, language).format(**values)
+    return translated(sentence, spoken(), **values)
+
+
+def translated(sentence: str, language: str, /, **values: object) -> str:
+    """A text in `language`, a key of `LANGUAGES`, as `told` says it in the one spoken."""
+    if isinstance(sentence, Said):
+        if language == SOURCE:
+            return str(sentence)
+        return _filled(translated(sentence.template, language), sentence.values, language)
     # The empty text stands for the catalogue's own head.
-    return _catalogue(language).gettext(message) if message else message
+    text = str(sentence) if language == SOURCE or not sentence else _catalogue(language).gettext(sentence)
+    return _filled(text, values, language) if values else text
 
 
 class Said(str):
@@ -181,40 +161,24 @@ def sentences(parts: Iterable[str]) -> Said:
     return whole
 
 
-def reason(error: Exception) -> Said:
-    """What an error says, to stand in a sentence in its language: the system's words, or those it was raised with."""
-    if isinstance(error, HolterError):
-        return sentences(error.args)
-    if isinstance(error, OSError) and error.strerror:
-        return phrase(error.strerror)
-    return phrase(error.args[0] if error.args and isinstance(error.args[0], Said) else str(error))
-
-
-def told(sentence: str) -> str:
-    """A text of Holter's in the language spoken: a `Said` with its values in place, another string as a whole."""
-    return translated(sentence, spoken())
-
-
-def _value(value: object, language: str) -> object:
-    return translated(value, language) if isinstance(value, Said | StrEnum) else value
-
-
-def _of_the_environment() -> str:
-    """The environment's language; English where it names one that is not spoken: what runs in a training never fails of it."""
-    try:
-        return choose()
-    except UnknownLanguageError:
-        return SOURCE
+def _filled(text: str, values: Mapping[str, object], language: str) -> str:
+    return text.format(
+        **{name: translated(v, language) if isinstance(v, Said | StrEnum) else v for name, v in values.items()}
+    )
 
 
 @cache
 def _catalogue(language: str) -> gettext.NullTranslations:
-    """All catalogues of a language as one; a text stands in one of them."""
+    """All catalogues of a language as one; a text stands in one of them. Without any, English is spoken, and that is said."""
     whole = gettext.NullTranslations()
     compiled = sorted((FOLDER / language / "LC_MESSAGES").glob("*.mo"))
     if not compiled:
-        raise HolterError(
-            f"the texts in {LANGUAGES.get(language, language)} were not compiled; `pip install .` in Holter's source does it"
+        # Only then, because a command answers before this module would be loaded.
+        import logging
+
+        logging.getLogger(__name__).warning(
+            "the texts in %s were not compiled, so English is spoken; `pip install .` in Holter's source does it",
+            LANGUAGES.get(language, language),
         )
     for path in compiled:
         with path.open("rb") as stream:

@@ -29,11 +29,11 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from holter.errors import SettingsError
-from holter.language import listed, reason, said
+from holter.errors import SettingsError, reason
+from holter.language import listed, said
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 LEVELS = ("info", "warning", "critical")
@@ -104,12 +104,20 @@ def find_settings(folder: Path) -> Settings:
     """
     for parent in (folder, *folder.parents):
         own = parent / FILE
-        if own.is_file():
+        if _holds(own.is_file):
             return read_settings(own)
         project = parent / "pyproject.toml"
-        if project.is_file() and "holter" in _toml(project).get("tool", {}):
+        if _holds(project.is_file) and "holter" in _toml(project).get("tool", {}):
             return read_settings(project)
     return Settings()
+
+
+def _holds(question: Callable[[], bool]) -> bool:
+    """What is asked of a path; False also where its folder may not be looked into, or it is too long to ask."""
+    try:
+        return question()
+    except OSError:
+        return False
 
 
 def settings_of_run(settings: Settings, log: Path) -> Settings:
@@ -122,8 +130,8 @@ def settings_of_run(settings: Settings, log: Path) -> Settings:
     Raises:
         SettingsError: As `find_settings` does.
     """
-    own = (log if log.is_dir() else log.parent) / FILE
-    if not own.is_file() or str(own) == settings.source:
+    own = (log if _holds(log.is_dir) else log.parent) / FILE
+    if not _holds(own.is_file) or str(own) == settings.source:
         return settings
     added = read_settings(own)
     both = {name: {**settings.limits.get(name, {}), **limits} for name, limits in added.limits.items()}

@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 from holter.adapters.accelerate import HolterTracker  # noqa: E402
 from holter.runs.load import load  # noqa: E402
 from holter.store.manifest import read_manifest  # noqa: E402
+from tests.patience import PATIENCE  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings("ignore:::accelerate"), pytest.mark.filterwarnings("ignore:::torch")]
 
@@ -25,7 +26,7 @@ def test_a_loop_that_accelerate_drives_is_recorded_watched_and_stopped(tmp_path,
     run = accelerator.get_tracker("holter", unwrap=True)
     for step in range(1, 41):
         accelerator.log({"loss": 0.1 if step < 20 else math.nan, "reward": 0.1 * math.sin(step), "kl": 0.01}, step=step)
-        assert run.monitor.settle(60)
+        assert run.monitor.settle(PATIENCE)
         if run.should_stop:
             break
     accelerator.end_training()

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from holter.store.manifest import read_manifest
+from tests.patience import PATIENCE
 
 torch = pytest.importorskip("torch")
 if importlib.util.find_spec("lightning") is None and importlib.util.find_spec("pytorch_lightning") is None:
@@ -86,7 +87,7 @@ def test_training_ends_where_a_finding_asks_for_it(tmp_path, monkeypatch):
 
     def settled(self, trainer, *args, **kwargs):
         if logger.experiment is not None:
-            logger.experiment.monitor.settle(60)
+            logger.experiment.monitor.settle(PATIENCE)
         ask(self, trainer, *args, **kwargs)
 
     monkeypatch.setattr(adapter.StopOnFinding, "on_train_batch_end", settled)

@@ -10,6 +10,8 @@ import jsonschema
 import orjson
 import pytest
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 HANDS_ON = ROOT / "examples" / "hands_on.md"
 SCHEMA = json.loads((files("holter.reports") / "check.schema.json").read_text(encoding="utf-8"))
@@ -17,7 +19,7 @@ SCHEMA = json.loads((files("holter.reports") / "check.schema.json").read_text(en
 
 def holter(*arguments: str, stdin: bytes | None = None, cwd: Path = ROOT) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "holter", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, cwd=cwd, timeout=120, check=False)
+    return subprocess.run(command, input=stdin, capture_output=True, cwd=cwd, timeout=PATIENCE, check=False)
 
 
 def answer(*arguments: str, stdin: bytes | None = None) -> dict:
@@ -109,7 +111,7 @@ def test_neither_import_nor_check_loads_torch_or_a_tracker():
         "assert r.exit_code == 0, r.output;"
         "bad = {'torch', 'transformers', 'wandb', 'tensorboard', 'trl', 'accelerate'} & set(sys.modules); assert not bad, bad"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
 
 def test_help_names_every_command():
@@ -146,7 +148,9 @@ def test_a_command_without_its_extra_names_it_and_exits_with_2(arguments, missin
     (tmp_path / "settings.yaml").write_text("output_dir: out\n")
     command = ["holter", *arguments]
     code = f"import sys; sys.modules[{missing!r}] = None; sys.argv = {command}; from holter.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, cwd=tmp_path, timeout=PATIENCE, check=False
+    )
     assert done.returncode == 2
     assert done.stderr.startswith(says)
     assert f"holter[{'train' if missing == 'torch' else 'dashboard'}]".encode() in done.stderr

@@ -16,6 +16,7 @@ from holter.readers.registry import all_readers
 from holter.reports.lookup import look_up
 from holter.reports.pages import conversion, readable, value_range
 from holter.signals.catalog import catalog, concepts, signal
+from tests.patience import PATIENCE
 
 MAIN = [sys.executable, "-c", "from holter.cli import main; main()"]
 
@@ -131,7 +132,7 @@ def test_a_frameworks_own_name_in_one_dialect():
 
 def test_a_name_that_a_dialect_lacks_gets_its_nearest_names():
     said = subprocess.run(
-        [*MAIN, "explain", "actor/pg_los", "--dialect", "verl"], capture_output=True, text=True, timeout=60
+        [*MAIN, "explain", "actor/pg_los", "--dialect", "verl"], capture_output=True, text=True, timeout=PATIENCE
     )
     assert said.returncode == 2
     assert "Did you mean actor/pg_loss" in said.stderr
@@ -156,7 +157,7 @@ def test_an_unknown_name_gets_the_nearest_of_every_kind(asked, meant):
 
 
 def test_an_unknown_name_exits_with_2_and_one_line():
-    said = subprocess.run([*MAIN, "explain", "no-such-thing-at-all"], capture_output=True, text=True, timeout=60)
+    said = subprocess.run([*MAIN, "explain", "no-such-thing-at-all"], capture_output=True, text=True, timeout=PATIENCE)
     assert said.returncode == 2
     assert said.stdout == ""
     assert said.stderr.startswith("holter: Nothing is called 'no-such-thing-at-all'.")
@@ -226,7 +227,7 @@ def test_a_terminal_gets_rendered_text_of_its_width():
     except OSError:
         pass
     os.close(leader)
-    assert child.wait(timeout=60) == 0, child.stderr.read()
+    assert child.wait(timeout=PATIENCE) == 0, child.stderr.read()
     child.stderr.close()
     import re
 

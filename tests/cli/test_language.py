@@ -131,9 +131,9 @@ def test_what_programs_read_is_the_same_in_every_language(form):
 
 @pytest.mark.parametrize("arguments", [["--lang", "zh", "check", "--help"], ["check", "--help", "--lang=zh"]])
 def test_the_language_is_heard_wherever_it_stands(arguments):
-    before = language.asked()
+    before = language.spoken()
     assert "显示此帮助后退出" in asked(*arguments, HOLTER_LANG="en").output
-    assert language.asked() == before
+    assert language.spoken() == before
 
 
 @pytest.mark.parametrize(
@@ -152,11 +152,8 @@ def test_the_last_word_on_the_language_counts(arguments, found):
 
 def test_an_error_is_one_line_in_the_language(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["holter", "check", "nowhere.jsonl", "--lang", "zh"])
-    try:
-        with pytest.raises(SystemExit) as ended:
-            main()
-    finally:
-        language.speak(None)
+    with pytest.raises(SystemExit) as ended:
+        main()
     assert ended.value.code == 2
     told = capsys.readouterr().err
     assert told.startswith("holter: nowhere.jsonl")
@@ -164,7 +161,7 @@ def test_an_error_is_one_line_in_the_language(monkeypatch, capsys):
     assert not english(told)
 
 
-def test_without_compiled_catalogues_an_error_is_told_in_english(monkeypatch, capsys, tmp_path):
+def test_without_compiled_catalogues_english_is_spoken_and_that_is_said(monkeypatch, capsys, caplog, tmp_path):
     monkeypatch.setattr("sys.argv", ["holter", "check", "nowhere.jsonl"])
     monkeypatch.setenv("HOLTER_LANG", "zh")
     monkeypatch.setattr(language, "FOLDER", tmp_path)
@@ -173,6 +170,7 @@ def test_without_compiled_catalogues_an_error_is_told_in_english(monkeypatch, ca
         main()
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("holter: nowhere.jsonl: there is no such file or folder.")
+    assert "the texts in 中文 were not compiled" in caplog.text
 
 
 def test_a_language_nobody_speaks_is_an_error_in_one_that_somebody_does(monkeypatch, capsys):
@@ -188,9 +186,6 @@ def test_a_sentence_as_an_errors_message_is_told_when_it_is_printed(monkeypatch,
 
     monkeypatch.setattr("sys.argv", ["holter", "--lang", "zh", "list", "signals"])
     monkeypatch.setattr("holter.reports.lookup.members", raise_it)
-    try:
-        with pytest.raises(SystemExit):
-            main()
-    finally:
-        language.speak(None)
+    with pytest.raises(SystemExit):
+        main()
     assert capsys.readouterr().err == "holter: a.html：无法写入（x）。\n"

@@ -13,6 +13,7 @@ from holter.detectors.registry import all_detectors
 from holter.dialects.registry import all_dialects
 from holter.readers.registry import all_readers
 from holter.signals.catalog import catalog
+from tests.patience import PATIENCE
 
 REGISTRIES = {"signals": catalog, "detectors": all_detectors, "readers": all_readers, "dialects": all_dialects}
 
@@ -95,4 +96,4 @@ def test_help_imports_nothing_heavy():
         "heavy = {'numpy', 'rich', 'orjson', 'holter.signals', 'holter.detectors.registry'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE, capture_output=True)

@@ -9,13 +9,17 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 HANDS_ON = ROOT / "examples" / "hands_on.md"
 
 
 def report(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "holter", "report", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=cwd, timeout=120, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", cwd=cwd, timeout=PATIENCE, check=False
+    )
 
 
 def test_a_page_is_written_where_it_was_asked_for(tmp_path):
@@ -43,7 +47,7 @@ def test_json_is_the_answer_of_check():
         [sys.executable, "-m", "holter", "check", str(HANDS_ON), "--format", "json"],
         capture_output=True,
         cwd=ROOT,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert said == json.loads(checked.stdout)

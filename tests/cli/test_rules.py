@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from holter.alerts import Ledger
 from holter.cli import holter
 from holter.findings.diagnosis import diagnose
+from holter.monitor.label import Label, label_beside
 from holter.monitor.replay import replay, tally
-from holter.monitor.truth import Truth, truth_beside
 from holter.runs.load import load
 from holter.settings import AlertSettings, Settings
 from holter.simulation.run import simulate
@@ -109,7 +109,7 @@ def test_a_replay_tells_what_looking_after_every_row_tells(name):
         pytest.skip("this run is not here")
     (run,) = load([SHARED / name]).runs
     settings = Settings(alerts=AlertSettings(cool_down=0.0))
-    told = [(a.kind, a.step, a.finding.detector) for a in replay(run, Truth(), settings).told]
+    told = [(a.kind, a.step, a.finding.detector) for a in replay(run, Label(), settings).told]
     slow = row_by_row(run, settings)
     assert told[0] == slow[0], "the first alert, to the row"
     assert {d for _, _, d in told} <= {d for _, _, d in slow}
@@ -132,13 +132,13 @@ def test_a_replay_tells_what_looking_after_every_row_tells(name):
 )
 def test_a_label_is_read_from_beside_the_log(tmp_path, file, said, truth):
     (tmp_path / file).write_text(json.dumps(said))
-    found = truth_beside(tmp_path / "log.jsonl")
+    found = label_beside(tmp_path / "log.jsonl")
     assert (found.healthy, found.onset, found.says) == truth
 
 
 def test_alerts_from_before_the_onset_are_false_and_of_no_use():
     (run,) = load([EXAMPLES / "hacked-ppo"]).runs
-    late = replay(run, Truth(healthy=False, onset=110.0), Settings())
+    late = replay(run, Label(healthy=False, onset=110.0), Settings())
     assert late.wrongly
     assert late.first is None or late.first.step >= 110
     counted = tally([late])

@@ -1,4 +1,5 @@
-"""The Chinese README says to type what the English one says, chapter by chapter; its prose and its comments are its own."""
+"""The Chinese README says to type what the English one says, chapter by chapter; its prose, its comments and what commands print
+are its own."""
 
 import re
 from pathlib import Path
@@ -16,9 +17,11 @@ def chapters(name: str) -> tuple[list[int], list[list[tuple[str, list[str]]]]]:
     levels = [len(bare[n].split()[0]) for n in starts]
     blocks: list[list[tuple[str, list[str]]]] = [[] for _ in starts]
     for each in BLOCK.finditer(text):
-        if each["language"] != "console":
-            line = text.count("\n", 0, each.start())
-            blocks[sum(start <= line for start in starts) - 1].append((each["language"], code(each["body"])))
+        line = text.count("\n", 0, each.start())
+        typed = code(each["body"])
+        if each["language"] == "console":
+            typed = [line for line in typed if line.startswith("$ ")]
+        blocks[sum(start <= line for start in starts) - 1].append((each["language"], typed))
     return levels, blocks
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FILE = re.compile(r"^`(?P<path>(?:src|tests)/[^`]+)`:\n\n(?P<fence>`{3,})\w+\n(?P<text>.*?)^(?P=fence)\n", re.M | re.S)
@@ -52,7 +54,7 @@ def test_recipe_works_as_written(body: str, tmp_path: Path):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

@@ -15,6 +15,7 @@ import holter
 from holter.detectors.registry import all_detectors
 from holter.dialects.registry import all_dialects
 from holter.readers.registry import all_readers
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -70,7 +71,7 @@ def test_every_module_that_is_behind_no_extra_imports_without_optional_packages(
     code = f"import sys; sys.modules.update(dict.fromkeys({sorted(absent)}))\n" + "\n".join(
         f"import {n}" for n in names if not n.startswith(BEHIND_AN_EXTRA)
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
 
 def test_every_module_of_the_front_end_stands_in_its_map():

@@ -23,9 +23,11 @@ import tiny_world  # noqa: E402
 
 from holter import HolterCallback  # noqa: E402
 from holter.detectors.registry import all_detectors  # noqa: E402
+from holter.monitor import ending  # noqa: E402
 from holter.runs.load import load  # noqa: E402
 from holter.store.manifest import read_manifest  # noqa: E402
 from holter.store.run_folder import RunFolderError  # noqa: E402
+from tests.patience import PATIENCE  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -44,8 +46,9 @@ def taught():
 
 
 @pytest.fixture
-def grpo(taught, tmp_path):
-    """Makes TRL's GRPO trainer."""
+def grpo(taught, tmp_path, monkeypatch):
+    """Makes TRL's GRPO trainer, which waits for the detectors however busy the machine is."""
+    monkeypatch.setattr(ending, "PATIENCE", PATIENCE)
 
     def make(*callbacks, rewards=(tiny_world.cheerfulness, tiny_world.on_topic), evaluated=False, cls=None, **settings):
         config, trainer = {
@@ -341,7 +344,7 @@ def test_two_processes_stop_together_and_record_once(tmp_path, lines):
         env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "ACCELERATE_USE_CPU": "true"},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -7,6 +7,7 @@ import pytest
 from holter.findings.diagnosis import diagnose
 from holter.findings.finding import Severity
 from holter.runs.load import load
+from tests.patience import PATIENCE
 
 from .test_monitor import REAL, SHARED, logged, said_by
 
@@ -25,7 +26,7 @@ def checked(begin, lines, path, every: int) -> None:
     for number, row in enumerate(rows, start=1):
         run.log(row, step=row.get("step", number))
         if number % every == 0 or number <= 8:
-            assert run.monitor.settle(60)
+            assert run.monitor.settle(PATIENCE)
     run.finish()
     (read,) = load([run.path]).runs
     afterwards = diagnose(read)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from holter.reports import json as contract
 from holter.runs.load import load
 from holter.simulation.run import simulate
 from holter.store.manifest import describe
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared/runs/trl"
@@ -65,7 +67,7 @@ def compare_with_check(begin, rows: list[dict], looks: int) -> None:
         run.log(row, step=row.get("step", number))
         if number not in at_every(len(rows), looks):
             continue
-        assert run.monitor.settle(60)
+        assert run.monitor.settle(PATIENCE)
         try:
             (afterwards,) = load([run.path]).runs
         except ValueError:
@@ -92,7 +94,7 @@ def test_a_resumed_run_is_watched_with_its_history(begin, heard):
     first = begin(monitor=True)
     for row in rows[:90]:
         first.log(row)
-    assert first.monitor.settle(60)
+    assert first.monitor.settle(PATIENCE)
     first.finish()
     known = {f.detector for f in first.monitor.diagnosis.findings if f.severity >= Severity.WARNING}
     assert known
@@ -100,7 +102,7 @@ def test_a_resumed_run_is_watched_with_its_history(begin, heard):
     again = begin(monitor=True, resume=True, resumed_step=100, stop_on="warning")
     for row in rows[100:105]:
         again.log(row)
-    assert again.monitor.settle(60)
+    assert again.monitor.settle(PATIENCE)
     assert again.monitor.diagnosis.run.steps.tolist() == [*range(1, 91), *range(101, 106)]
     assert said_by(again.monitor.diagnosis) == said_by(diagnose(load([again.path]).runs[0]))
     # Whoever resumes a run knows what was said of it.
@@ -116,7 +118,7 @@ def test_a_checkpoint_makes_trouble_after_it_undone(begin, heard):
     assert [a.finding.severity for a in heard][:1] == [Severity.CRITICAL]
     again = begin(monitor=True, resume=True, resumed_step=20, stop_on="critical")
     again.log({"loss": 0.1, "kl": 0.01, "reward": 2.1}, step=21)
-    assert again.monitor.settle(60)
+    assert again.monitor.settle(PATIENCE)
     assert not [f for f in again.monitor.diagnosis.findings if f.severity is Severity.CRITICAL]
     assert not again.should_stop
 
@@ -125,7 +127,7 @@ def test_findings_are_written_as_check_writes_them_and_told_once(begin, heard, l
     run = begin(monitor=True)
     for step in range(1, 41):
         run.log({"loss": 0.1 if step < 25 else math.nan, "kl": 0.01, "reward": noise(step)}, step=step)
-        assert run.monitor.settle(60)
+        assert run.monitor.settle(PATIENCE)
     (found,) = [f for f in run.monitor.diagnosis.findings if f.severity is Severity.CRITICAL]
     run.finish()
     mine = [s for s in lines(run.path / "findings.jsonl") if s.get("finding", {}).get("detector") == found.detector]
@@ -141,7 +143,7 @@ def test_stopping_names_the_finding_and_the_last_good_step(begin, lines):
     run = begin(monitor=False, stop_on=["not-finite", "kl-*"])
     for step in range(1, 31):
         run.log({"loss": 0.1 if step < 25 else math.nan, "grad_norm": 1.0, "reward": noise(step)}, step=step)
-        assert run.monitor.settle(60)
+        assert run.monitor.settle(PATIENCE)
         if run.should_stop:
             break
     assert (step, run.stop.step, run.stop.last_good_step) == (25, 25, 24)
@@ -154,7 +156,7 @@ def test_a_detector_that_is_not_named_does_not_stop(begin):
     run = begin(stop_on="kl-*")
     for step in range(1, 31):
         run.log({"loss": 0.1 if step < 25 else math.nan, "grad_norm": 1.0, "reward": noise(step)}, step=step)
-    assert run.monitor.settle(60)
+    assert run.monitor.settle(PATIENCE)
     assert run.monitor.diagnosis.findings
     assert not run.should_stop
 
@@ -166,7 +168,7 @@ def test_a_telling_that_raises_costs_one_warning(begin, caplog, lines):
     run = begin(monitor=True, tell=tell)
     for step in range(1, 31):
         run.log({"loss": math.nan, "reward": math.nan, "kl": 0.1 * step * step}, step=step)
-        assert run.monitor.settle(60)
+        assert run.monitor.settle(PATIENCE)
     run.finish()
     assert [s["kind"] for s in lines(run.path / "findings.jsonl")].count("opened") >= 2
     assert [r.getMessage() for r in caplog.records].count(
@@ -185,12 +187,12 @@ def test_a_telling_that_hangs_does_not_hold_up_training():
     monitor.open(describe())
     for step in range(1, 200):
         monitor.write(step, {"loss": math.nan, "reward": 0.1})
-    assert hangs.wait(60)
+    assert hangs.wait(PATIENCE)
     monitor.write(200, {"loss": math.nan, "reward": 0.1})
     monitor.close()
     assert monitor.diagnosis.run.steps[-1] < 200
     released.set()
-    assert monitor.settle(60)
+    assert monitor.settle(PATIENCE)
     assert monitor.diagnosis.run.steps[-1] == 200
 
 
@@ -202,7 +204,7 @@ def test_a_detector_that_breaks_costs_one_warning_and_no_row(begin, monkeypatch,
     run = begin(monitor=True)
     for step in range(1, 6):
         run.log({"loss": 0.1}, step=step)
-        assert run.monitor.settle(60)
+        assert run.monitor.settle(PATIENCE)
     run.finish()
     assert len(lines(run.path / "metrics-0.jsonl")) == 5
     assert [r.getMessage() for r in caplog.records] == [
@@ -211,7 +213,7 @@ def test_a_detector_that_breaks_costs_one_warning_and_no_row(begin, monkeypatch,
 
 
 def test_looks_cost_what_rows_and_time_bring():
-    budget = Budget(0.0, per_row=0.001, share=0.02, credit=0.5, most=2.0)
+    budget = Budget(0.0, per_row=0.001, share=0.02, credit=0.5, most=2.0, busiest=math.inf)
     looks = []
     for row in range(1, 2001):
         budget.earn(now=row * 0.01)
@@ -230,6 +232,30 @@ def test_looks_cost_what_rows_and_time_bring():
     assert slow.affordable
 
 
+def test_looks_at_very_short_steps_take_no_more_than_their_share_of_the_time():
+    budget = Budget(0.0, credit=1000.0, most=1000.0, busiest=0.125)
+    looks = []
+    for row in range(1, 101):
+        budget.earn(now=row)
+        if budget.affordable:
+            looks.append(row)
+            budget.spend(0.5)
+    assert looks == list(range(1, 101, 4))
+    assert budget.rest(now=100.0) == 1.0
+    budget.earn(now=101.0, rows=0)
+    assert budget.affordable
+
+
+def test_a_row_that_came_while_the_monitor_rested_is_looked_at_though_none_comes_after_it():
+    monitor = Monitor(budget=Budget(0.0, credit=1000.0, busiest=0.2), clock=time.monotonic)
+    monitor.open(describe())
+    for step in (1, 2):
+        monitor.write(step, {"loss": 0.1})
+        with monitor._change:
+            assert monitor._change.wait_for(lambda step=step: monitor._looked == step, PATIENCE)
+    monitor.close()
+
+
 def test_the_first_value_that_is_not_finite_is_looked_at_whatever_it_costs():
     poor = Budget(0.0, per_row=0.0, share=0.0, credit=0.0)
     poor.spend(100.0)
@@ -240,7 +266,7 @@ def test_the_first_value_that_is_not_finite_is_looked_at_whatever_it_costs():
         monitor.write(step, {"loss": 0.1, "reward": 0.1})
     assert monitor.diagnosis is None
     monitor.write(51, {"loss": math.nan, "reward": 0.1})
-    assert seen.wait(60)
+    assert seen.wait(PATIENCE)
     monitor.close()
 
 

@@ -19,11 +19,12 @@ import pytest
 from holter.runs.load import load
 from holter.sinks import registry
 from holter.sinks.base import Tracker
-from holter.sinks.isolated import QUEUE
+from holter.sinks.isolated import QUEUE, Isolated
 from holter.sinks.registry import all_trackers
 from holter.store import line_file
 from holter.store.line_file import LineFile
 from tests.full_disk import disk_of
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,7 +62,8 @@ class Moody:
 
 @pytest.fixture
 def moody(monkeypatch):
-    """A tracker that is found as one that is installed."""
+    """A tracker that is found as one that is installed, and may take as long as the machine does."""
+    monkeypatch.setitem(Isolated.__init__.__kwdefaults__, "patience", PATIENCE)
     sink = Moody()
     found = {**all_trackers(), "moody": Tracker(name="moody", title="", create=lambda to: sink)}
     monkeypatch.setattr(registry, "all_trackers", lambda: found)
@@ -196,7 +198,7 @@ def test_a_disk_that_is_really_full_keeps_every_row_waiting(tmp_path):
         ["unshare", "-Urm", "sh", "-c", f'{mount}; exec "$@"', "sh", sys.executable, "-c", FILLED, str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     if done.returncode == 77 or "unshare:" in done.stderr:
         pytest.skip("this machine lets no user mount a file system")
@@ -227,7 +229,9 @@ def test_rows_beyond_what_memory_holds_leave_a_gap_that_is_read_back_as_one(begi
 @pytest.mark.slow
 def test_no_logged_step_is_lost_however_a_process_is_killed():
     script = ROOT / "benchmarks" / "killing.py"
-    done = subprocess.run([sys.executable, str(script), "15"], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(
+        [sys.executable, str(script), "15"], capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
     said = re.fullmatch(
         r"15 processes killed, 0 of them before their first step; ([\d,]+) steps logged, (\d+) lost\n", done.stdout
     )

@@ -22,12 +22,11 @@ from holter.findings.diagnosis import diagnose
 from holter.reports.full_screen import ENTER, LEAVE, named
 from holter.reports.live_screen import LiveScreen
 from holter.runs.load import load
+from tests.patience import PATIENCE
 
 from .test_watch import append
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"
-PATIENCE = 60.0
-"""Seconds after which what did not come will not come."""
 SICK, HEALTHY = EXAMPLES / "hacked-ppo", EXAMPLES / "healthy-grpo"
 
 
@@ -185,11 +184,11 @@ class Terminal:
         """Its exit code, once it has left."""
         while LEAVE.encode() not in self.written:
             self.take("it does not leave")
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE)
 
     def close(self) -> None:
         self.process.kill()
-        self.process.wait(60)
+        self.process.wait(PATIENCE)
         os.close(self.ours)
         os.close(self.theirs)
 

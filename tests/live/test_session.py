@@ -23,6 +23,7 @@ from holter.sinks.base import Tracker
 from holter.sinks.registry import all_trackers
 from holter.store.manifest import read_manifest
 from holter.store.run_folder import RunFolderError
+from tests.patience import PATIENCE
 
 
 def rows(run, lines):
@@ -377,7 +378,7 @@ def test_what_cannot_be_meant_is_said_before_training_starts(begin, tmp_path, op
 def test_a_process_that_ends_without_finish_leaves_a_finished_run(tmp_path, lines):
     code = "import holter; run = holter.init('mine'); run.log({'kl': 1.0, 'reward': float('nan')})"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, timeout=60, check=True, capture_output=True, text=True
+        [sys.executable, "-c", code], cwd=tmp_path, timeout=PATIENCE, check=True, capture_output=True, text=True
     )
     kinds = [said["kind"] for said in lines(tmp_path / "mine/findings.jsonl")]
     assert kinds == ["opened", "finished"]
@@ -389,4 +390,4 @@ def test_importing_holter_imports_no_recorder_and_no_framework():
         "import sys, holter; bad = {'numpy', 'torch', 'transformers', 'holter.session'} & set(sys.modules); assert not bad, bad;"
         "holter.init; bad = {'torch', 'transformers', 'wandb', 'tensorboard'} & set(sys.modules); assert not bad, bad"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)

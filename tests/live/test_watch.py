@@ -17,6 +17,7 @@ from holter.monitor.watching import Watch
 from holter.runs.follow import Follow
 from holter.runs.load import load
 from holter.simulation.run import simulate
+from tests.patience import PATIENCE
 
 from .test_monitor import noise
 
@@ -116,6 +117,50 @@ def test_a_torn_last_line_a_replaced_file_and_a_new_file_are_followed(log, tmp_p
     assert sorted(rows(watch.look(3.0))) == [10, 31]
 
 
+def test_a_log_that_is_deleted_becomes_a_folder_and_a_file_again_is_followed(log):
+    watch = untimed(log)
+    assert rows(watch.look(0.0)) == [30]
+    log.unlink()
+    gone = watch.look(1.0)
+    assert "there is no such file" in gone.trouble
+    assert rows(gone) == [30], "what was seen still stands"
+    log.mkdir()
+    append(log / "log.jsonl", range(1, 8))
+    found = watch.look(2.0)
+    assert (found.trouble, rows(found)) == ("", [7])
+    (log / "log.jsonl").unlink()
+    log.rmdir()
+    append(log, range(1, 5))
+    assert rows(watch.look(3.0)) == [4]
+
+
+def test_ten_thousand_names_that_come_one_by_one_are_followed(tmp_path):
+    path = tmp_path / "log.jsonl"
+    follow = Follow([path])
+    for first in range(1, 10_001, 1000):
+        with path.open("a") as file:
+            file.writelines(f'{{"step": {s}, "loss": 0.1, "layer{s}/norm": 1.0}}\n' for s in range(first, first + 1000))
+        assert len(follow.poll()) == 1000
+    (run,) = follow.load().runs
+    assert len(run.unknown) == 10_000
+
+
+def test_a_log_behind_a_url_is_asked_for_changes_and_fetched_again(readings):
+    files = pytest.importorskip("fsspec").filesystem("memory")
+    row = '{{"step": {n}, "reward": 0.5, "loss": 0.1}}\n'
+    text = "".join(row.format(n=n) for n in range(1, 31))
+    files.pipe("/watched/log.jsonl", text.encode())
+    watch = untimed("memory://watched/log.jsonl")
+    assert [rows(watch.look(now)) for now in (0.0, 5.0, 20.0)] == [[30], [30], [30]]
+    assert len(readings) == 1
+    files.pipe("/watched/log.jsonl", (text + row.format(n=31)).encode())
+    assert rows(watch.look(21.0)) == [30], "it is asked every ten seconds"
+    assert rows(watch.look(31.0)) == [31]
+    files.rm("/watched", recursive=True)
+    gone = watch.look(42.0)
+    assert (rows(gone), "nothing under this URL" in gone.trouble) == ([31], True)
+
+
 def test_a_pattern_finds_runs_that_begin_later(tmp_path):
     append(tmp_path / "a.jsonl", range(1, 4))
     watch = untimed(tmp_path / "*.jsonl")
@@ -145,7 +190,7 @@ def test_once_prints_the_page_and_ends(log):
         [sys.executable, "-m", "holter", "watch", "--once", str(log)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
     )
     assert "Vital signs" in done.stdout
@@ -154,7 +199,7 @@ def test_once_prints_the_page_and_ends(log):
         [sys.executable, "-m", "holter", "watch", "--once", str(log) + "x"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert missing.returncode == 2

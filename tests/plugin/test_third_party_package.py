@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
+
 HERE = Path(__file__).parent
 PACKAGE = HERE / "holter-refusals"
 PROJECT = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -42,7 +44,7 @@ def run(site: Path, *command: str, cwd: Path | None = None) -> subprocess.Comple
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -13,6 +13,7 @@ from babel.messages.pofile import read_po
 import holter
 from holter import language
 from holter.cli import holter as command
+from holter.cli._speaking import PLACEHOLDER
 from holter.detectors.registry import all_detectors
 from holter.dialects.registry import all_dialects
 from holter.readers.registry import all_readers
@@ -26,7 +27,7 @@ UPDATE = "HOLTER_UPDATE_CATALOGUES"
 ENGLISH = re.compile(r"\b(?:and|or|of|in|its|to|until|unknown|longer)\b")
 """Words that no name of a framework has."""
 SOURCES = Path(holter.__file__).parent
-SPEAKING = ("text", "said", "told", "phrase")
+SPEAKING = ("said", "told", "phrase")
 """Functions of `holter.language` whose first argument is a text."""
 
 
@@ -62,6 +63,12 @@ def source_texts(*below: str) -> dict:
     return found
 
 
+def example_texts() -> dict[str, str]:
+    """What `make demo` says."""
+    demo = Path(__file__).parents[2] / "examples" / "demo.py"
+    return dict.fromkeys(_literals(ast.parse(demo.read_text(encoding="utf-8"))), "demo")
+
+
 def _literals(tree: ast.Module) -> list[str]:
     imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module == "holter.language"]
     known = {a.name for n in imports for a in n.names}
@@ -79,7 +86,7 @@ def _ends(node: ast.expr) -> list[ast.Constant]:
 
 
 def help_texts() -> dict:
-    """What ``--help`` says of every command: paragraphs, options, what follows them; examples are the same in every language."""
+    """What ``--help`` says of every command: usage, paragraphs, options; examples are the same in every language."""
     found: dict[str, str] = {}
     waiting: list[tuple[str, click.Command]] = [("holter", command)]
     for name, each in waiting:
@@ -87,7 +94,10 @@ def help_texts() -> dict:
         said = [inspect.cleandoc(s) for s in (each.help, each.epilog) if s and not isinstance(s, language.Said)]
         paragraphs = [" ".join(p.split()) for s in said for p in s.split("\n\n") if not p.startswith(r"\b")]
         options = [p.help for p in each.params if isinstance(p, click.Option)]
-        for message in filter(None, [*paragraphs, *options]):
+        valued = [p for p in each.params if not getattr(p, "is_flag", False)]
+        usage = [*each.collect_usage_pieces(context), *(p.make_metavar(context) for p in valued)]
+        placeholders = [word for piece in usage for word in PLACEHOLDER.findall(piece)]
+        for message in filter(None, [*paragraphs, *options, *placeholders]):
             found.setdefault(message, name)
         if isinstance(each, click.Group):
             known = ((n, each.get_command(context, n)) for n in each.list_commands(context))

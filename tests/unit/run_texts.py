@@ -14,6 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import orjson
+
 import holter
 from holter.readers.tensorboard import event
 
@@ -33,9 +35,9 @@ REFUSING = (
 """Modules whose texts are those of errors, and of what an export does not hold."""
 KINDS = ("algorithm", "detector", "dialect", "estimator", "family", "fault", "signal", "tracker")
 """What has unknown names."""
-SPOKEN = {"said", "phrase", "listed"}
+SPOKEN = {"said", "told", "phrase", "listed"}
 """Calls whose literals are texts, with a blank or without."""
-NO_TEXT = {"compile", "execute", "warning", "startswith", "frozenset", "Rule", "Literal"}
+NO_TEXT = {"compile", "execute", "partition", "startswith", "frozenset", "Rule", "Literal"}
 """Calls whose literals are none."""
 GRAMMARS = ROOT / "readers" / "console" / "grammars"
 """What frameworks print; only the errors in there are Holter's."""
@@ -78,6 +80,13 @@ SYSTEM = (
 )
 """What the system says when a file cannot be opened, read or written."""
 
+MALFORMED = (
+    b"", b" ", b"{", b'{"a":}', b"{a:1}", b'{"a" 1}', b'{"a":1 "b":2}', b"[1 2]", b'{"a":1,}', b"1 2", b'"a\x01b"',
+    b'"\\x"', b'"\\ud800"', b'"\\ud800\\u0041"', b'"\xff"', b"\xef\xbb\xbf{}", b"nulx", b"[trux]", b"[falsx]", b"01",
+    b".5", b"[1.x]", b"[1ex]", b"1e999",
+)  # fmt: skip
+"""One line of each kind that the parser of JSON refuses in words of its own."""
+
 
 def run_texts() -> dict[str, str]:
     """Every text of a reader, a run or a store that can reach a person, and where it stands first."""
@@ -85,7 +94,16 @@ def run_texts() -> dict[str, str]:
     kinds = {*event._ASIDE.values(), *event._KINDS.values(), *event._PLUGINS.values()}
     found |= dict.fromkeys(sorted(kinds), "event kind")
     found |= dict.fromkeys(("episode", "epoch"), "step_axis axis")
+    found |= dict.fromkeys(_parsers_words(), "the parser")
     return found | {"null": "jsonl kind"} | dict.fromkeys(map(os.strerror, SYSTEM), "the system")
+
+
+def _parsers_words() -> Iterator[str]:
+    for line in MALFORMED:
+        try:
+            orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            yield error.msg.partition(": line ")[0].replace("{", "{{").replace("}", "}}")
 
 
 def error_texts() -> dict[str, str]:
@@ -105,11 +123,7 @@ def glued() -> list[str]:
                 around = list(_around(node, above))
                 pieces = [v.value for v in node.values if isinstance(v, ast.Constant)]
                 no_text = any(isinstance(a, ast.Assert | ast.JoinedStr) or _called(a) in NO_TEXT for a in around)
-                if (
-                    not no_text
-                    and NO_CATALOGUE not in pieces
-                    and any(WORDS.search(p) for p in pieces if p not in OF_NAMES)
-                ):
+                if not no_text and any(WORDS.search(p) for p in pieces if p not in OF_NAMES):
                     found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}")
     return found
 
@@ -119,7 +133,7 @@ def texts_of(*paths: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in paths:
         for text in _texts(ast.parse(path.read_text(encoding="utf-8")), grammar=GRAMMARS in path.parents):
-            if text not in SAME_EVERYWHERE and text.strip() and not text.startswith("\0"):
+            if text not in SAME_EVERYWHERE and text.strip() and not text.startswith(("\0", NO_CATALOGUE)):
                 found.setdefault(text, path.stem)
     return found
 

@@ -25,6 +25,12 @@ def test_defaults_run_everything(tmp_path):
     assert [type(d).name for d in choose(find_settings(tmp_path)).detectors] == list(all_detectors())
 
 
+def test_a_folder_that_cannot_be_looked_into_holds_no_settings(tmp_path):
+    too_long = tmp_path / ("y" * 5000)
+    assert find_settings(too_long) == Settings()
+    assert settings_of_run(Settings(), too_long / "log.jsonl") == Settings()
+
+
 def test_nearest_file_wins(tmp_path):
     write(tmp_path, '[tool.holter]\nfail-on = "info"\n', "pyproject.toml")
     inner = tmp_path / "inner"

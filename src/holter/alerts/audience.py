@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from holter.alerts.services import services
 from holter.alerts.trackers import worded
+from holter.language import said, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,7 +21,6 @@ log = logging.getLogger("holter")
 
 WAITING = 100
 """Alerts that wait for one channel; of a channel that hangs longer, the newest count."""
-SAID_ONCE = "training goes on (said once)"
 PATIENCE = 5.0
 """Seconds that the end of a run waits for channels that have not sent everything."""
 
@@ -99,18 +99,19 @@ class Audience:
     def __bool__(self) -> bool:
         return bool(self._functions or self._mailboxes)
 
-    def __call__(self, said: object) -> None:
+    def __call__(self, news: object) -> None:
         """Tell everybody."""
         for number, function in enumerate(self._functions):
             try:
-                function(said)
+                function(news)
             except Exception as error:
                 if number not in self._warned:
                     self._warned.add(number)
                     name = getattr(function, "__name__", type(function).__name__)
-                    log.warning("%s: an alert could not be sent (%s); %s", name, type(error).__name__, SAID_ONCE)
+                    why = said("an alert could not be sent ({kind})", kind=type(error).__name__)
+                    _warn_of(name, why)
         for mailbox in self._mailboxes:
-            mailbox.put(said)
+            mailbox.put(news)
 
     def close(self, patience: float = PATIENCE) -> bool:
         """Wait until everything is sent, at most `patience` seconds in all; False where that did not do."""
@@ -119,8 +120,12 @@ class Audience:
         return all(drained)
 
 
-def _pass_on(tracker: _HasAlerts, said: object) -> None:
-    tracker.alert(*worded(said))
+def _pass_on(tracker: _HasAlerts, news: object) -> None:
+    tracker.alert(*worded(news))
+
+
+def _warn_of(name: str, why: str) -> None:
+    log.warning(told("{name}: {why}; training goes on (said once)", name=name, why=why))
 
 
 class _Mailbox:
@@ -135,17 +140,17 @@ class _Mailbox:
         self._thread: threading.Thread | None = None
         self._warned = False
 
-    def put(self, said: object) -> None:
+    def put(self, news: object) -> None:
         """Take one; returns at once."""
         with self._change:
             full = len(self._waiting) == self._waiting.maxlen
-            self._waiting.append(said)
+            self._waiting.append(news)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name=f"holter-{self._channel.name}", daemon=True)
                 self._thread.start()
             self._change.notify_all()
         if full:
-            self._warn("does not answer, and older alerts are dropped")
+            self._warn(said("does not answer, and older alerts are dropped"))
 
     def drained(self, until: float) -> bool:
         """Wait until all is sent, or until that moment of the monotonic clock."""
@@ -153,7 +158,15 @@ class _Mailbox:
             done = self._change.wait_for(lambda: not (self._waiting or self._busy), max(0.0, until - time.monotonic()))
             left = len(self._waiting) + self._busy
         if not done:
-            log.warning("%s: %d alert%s not sent: it does not answer", self._channel.name, left, "s" * (left != 1))
+            log.warning(
+                told(
+                    "{name}: {n} alert not sent: it does not answer"
+                    if left == 1
+                    else "{name}: {n} alerts not sent: it does not answer",
+                    name=self._channel.name,
+                    n=left,
+                )
+            )
         return done
 
     def _work(self) -> None:
@@ -161,12 +174,12 @@ class _Mailbox:
             with self._change:
                 while not self._waiting:
                     self._change.wait()
-                said, self._busy = self._waiting.popleft(), True
+                news, self._busy = self._waiting.popleft(), True
             try:
-                self._context.run(self._channel, said)
+                self._context.run(self._channel, news)
             except BaseException as error:
                 # SystemExit of a foreign library, too, must not end the thread that sends.
-                self._warn(f"an alert could not be sent ({type(error).__name__})")
+                self._warn(said("an alert could not be sent ({kind})", kind=type(error).__name__))
             with self._change:
                 self._busy = False
                 self._change.notify_all()
@@ -174,4 +187,4 @@ class _Mailbox:
     def _warn(self, why: str) -> None:
         if not self._warned:
             self._warned = True
-            log.warning("%s: %s; %s", self._channel.name, why, SAID_ONCE)
+            _warn_of(self._channel.name, why)

@@ -62,7 +62,7 @@ class Service:
             except Exception as error:
                 raise NotSentError(type(error).__name__) from None
         if not taken:
-            raise NotSentError(f"{self.name} refused it")
+            raise NotSentError(told("{name} refused it", name=self.name))
 
 
 def services(environment: Mapping[str, str] = os.environ, file: Path | None = None) -> list[Service]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from holter.alerts.alert import Alert, Notice
 from holter.findings.finding import Severity
-from holter.language import text, told
+from holter.language import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ def worded(said: object) -> tuple[str, str, str]:
         return "holter", str(said), "INFO"
     over = said.kind == "resolved"
     finding = said.finding
-    title = told(said.headline) if over else f"{finding.detector} {text(str(finding.severity))}"
+    title = told(said.headline) if over else f"{finding.detector} {told(str(finding.severity))}"
     return title[:TITLE], str(said), "INFO" if over else LEVELS[finding.severity]
 
 
@@ -60,7 +60,7 @@ def _wandb(title: str, body: str, level: str) -> None:
 
     run: Any = wandb.run
     if run is None:
-        raise NoTrackerRunError("wandb.init() was not called in this process")
+        raise NoTrackerRunError(told("wandb.init() was not called in this process"))
     run.alert(title=title, text=body, level=level)
 
 

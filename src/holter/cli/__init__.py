@@ -6,7 +6,10 @@ answers at once.
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
+import os
 import pkgutil
 import sys
 from typing import Any
@@ -14,12 +17,14 @@ from typing import Any
 import click
 
 from holter import __version__
-from holter.cli._speaking import Group, all_speaking, asked_for
-from holter.errors import HolterError
-from holter.language import UnknownLanguageError, choose, reason, spoken, translated
+from holter.cli._speaking import Group, UnknownLanguageError, all_speaking, asked_for, choose
+from holter.errors import HolterError, reason
+from holter.language import said, speaking, spoken
 
 UNREADABLE = 2
 """Exit code when a log could not be read or the command was used wrongly."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What writing to standard output raises where its disk is full or broken."""
 
 
 class _Commands(Group):
@@ -60,20 +65,29 @@ def holter() -> None:
 
 def main() -> None:
     """Run the command line; errors of Holter become one line on standard error and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Where an encoding has no sign for a character, a question mark stands for it.
+        sys.stdout.reconfigure(errors="replace")
     try:
         holter()
     except HolterError as error:
         click.echo(f"holter: {_told(error)}", err=True)
         sys.exit(UNREADABLE)
+    except OSError as error:
+        if error.errno not in _FULL or error.filename is not None:
+            raise
+        # What is still in the stream's memory would be tried once more when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        full = HolterError(said("standard output cannot be written ({why}).", why=reason(error)))
+        click.echo(f"holter: {_told(full)}", err=True)
+        sys.exit(UNREADABLE)
 
 
 def _told(error: HolterError) -> str:
-    """What an error says in the language asked for, or the environment's; in English where that was not compiled."""
+    """What an error says in the language asked for, or the environment's."""
     try:
         language = choose(asked_for(sys.argv[1:]))
     except UnknownLanguageError:
         language = spoken()
-    try:
-        return translated(reason(error), language)
-    except HolterError:
+    with speaking(language):
         return str(error)

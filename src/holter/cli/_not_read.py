@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holter.language import text, told
+from holter.language import told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +29,10 @@ def tell_not_read(refused: Sequence[Skipped], *, every: bool = True) -> None:
     from holter.reports.safe_text import safe
     from holter.reports.words import not_read
 
-    lines = [text("Not read: {what}").format(what=told(not_read(each))) for each in refused]
+    lines = [told("Not read: {what}", what=told(not_read(each))) for each in refused]
     more = 0 if every else len(lines) - MOST
     if more > 0:
-        lines[MOST:] = [text("and {n} more; --verbose shows them all").format(n=more)]
+        lines[MOST:] = [told("and {n} more; --verbose shows them all", n=more)]
     for line in lines:
         click.echo(f"holter: {safe(line)}", err=True)
 

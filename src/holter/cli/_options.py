@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from holter.settings import LEVELS, Settings, find_settings, read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Command = TypeVar("Command", bound="Callable[..., Any] | click.Command")
 
 select = click.option(
     "--select", multiple=True, metavar="NAME", help="Run only these detectors; patterns like 'kl-*' work."
@@ -29,6 +35,16 @@ form = click.option(
     default="text",
     help="For people, or for scripts and agents.",
 )
+
+
+def output(page: str) -> Callable[[Command], Command]:
+    """Where a report is written; a page that is not told so goes to the file `page`."""
+    return click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help=f"Where to write; - for standard output.  [default: {page} for a page, else standard output]",
+    )
 
 
 AXES = {"steps": "step", "episodes": "episodes", "tokens": "tokens"}

@@ -12,27 +12,50 @@ import difflib
 import gettext
 import inspect
 import os
+import re
 import unicodedata
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from holter.language import FOLDER, LANGUAGES, SOURCE, listed, said, sentences, speaking, spoken, told
+from holter.errors import HolterError
+from holter.language import (
+    FOLDER,
+    LANGUAGES,
+    SOURCE,
+    VARIABLE,
+    language_of,
+    listed,
+    of_environment,
+    phrase,
+    said,
+    sentences,
+    speaking,
+    spoken,
+    told,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 OPTION = "--lang"
 DOMAIN = "click"
 """The catalogue of what click says."""
-VARIABLE = "LANGUAGE"
-"""By which `gettext` knows the language."""
+OF_GETTEXT = "LANGUAGE"
+"""The variable by which `gettext` knows the language."""
 EXAMPLE = r"\b"
 """Begins a paragraph whose lines stay as they are, as a raw docstring holds it."""
+PLACEHOLDER = re.compile(r"[A-Z]{2,}(?: [A-Z]{2,})?")
+"""What stands for a value in a usage line: ``LOG``, ``INTEGER RANGE``."""
 _BESIDE = "\ue000"
 """Stands beside a character that is two columns wide and must not end a line, while lines are broken."""
 _CLOSING, _OPENING = "，。、；：？！）》」』", "（《「『"
+
+
+class UnknownLanguageError(HolterError, ValueError):
+    """A language was asked for that Holter does not speak."""
 
 
 def asked_for(arguments: Sequence[str]) -> str | None:
@@ -48,23 +71,51 @@ def asked_for(arguments: Sequence[str]) -> str | None:
     return found
 
 
+def choose(asked: str | None = None, environment: Mapping[str, str] = os.environ) -> str:
+    """The language to speak: the one asked for, else the environment's.
+
+    Args:
+        asked: What ``--lang`` said.
+        environment: Environment variables.
+
+    Raises:
+        UnknownLanguageError: When the one asked for, or ``HOLTER_LANG``, is none of `LANGUAGES`.
+    """
+    for source, given in ((OPTION, asked), (VARIABLE, environment.get(VARIABLE))):
+        if given:
+            if (code := language_of(given)) is None:
+                raise UnknownLanguageError(
+                    said(
+                        "{source} {given}: Holter speaks {languages}.",
+                        source=source,
+                        given=given,
+                        languages=listed(LANGUAGES),
+                    )
+                )
+            return code
+    return of_environment(environment)
+
+
 @contextlib.contextmanager
 def all_speaking(language: str) -> Iterator[None]:
-    """Speak `language`, click too, until the block ends."""
-    domain, variable = gettext.textdomain(), os.environ.get(VARIABLE)
+    """Speak `language` until the block ends: click, the threads and the processes that begin in it, too."""
+    domain = gettext.textdomain()
+    variables = {VARIABLE: language, **({OF_GETTEXT: language} if language != SOURCE else {})}
+    before = {name: os.environ.get(name) for name in variables}
     if language != SOURCE:
         gettext.bindtextdomain(DOMAIN, str(FOLDER))
         gettext.textdomain(DOMAIN)
-        os.environ[VARIABLE] = language
+    os.environ.update(variables)
     try:
         with speaking(language):
             yield
     finally:
         gettext.textdomain(domain)
-        if variable is not None:
-            os.environ[VARIABLE] = variable
-        else:
-            os.environ.pop(VARIABLE, None)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 class Formatter(click.HelpFormatter):
@@ -80,9 +131,13 @@ class Formatter(click.HelpFormatter):
         """Write lines that are finished."""
         super().write(_closed(string))
 
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write how the command is called."""
+        super().write_usage(prog, _spread(args), prefix)
+
     def write_heading(self, heading: str) -> None:
         """Write the heading of a section."""
-        super().write_heading(told(heading))
+        self.write(" " * self.current_indent + told("{title}:", title=phrase(heading)) + "\n")
 
     def write_text(self, text: str) -> None:
         """Write paragraphs."""
@@ -90,7 +145,7 @@ class Formatter(click.HelpFormatter):
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write two columns."""
-        super().write_dl([(first, _spread(second)) for first, second in rows], col_max, col_spacing)
+        super().write_dl([(_spread(first), _spread(second)) for first, second in rows], col_max, col_spacing)
 
 
 class Context(click.Context):
@@ -107,6 +162,9 @@ class Command(click.Command):
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - click's signature
         """As `click.Command`."""
         super().__init__(*args, **options)
+        for each in self.params:
+            # What stands for a value is asked for in usage lines, help texts and errors.
+            each.make_metavar = partial(_placeholder, each.make_metavar)  # type: ignore[method-assign]
         self.params.append(
             click.Option(
                 [OPTION],
@@ -123,6 +181,10 @@ class Command(click.Command):
             option.help = "Show this message and exit."
         return option
 
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """What stands for options and arguments behind the command."""
+        return list(map(_words, super().collect_usage_pieces(ctx)))
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What each option does."""
         options = [p for p in self.get_params(ctx) if not isinstance(p, click.Argument)]
@@ -132,7 +194,9 @@ class Command(click.Command):
 
     def get_short_help_str(self, limit: int = 45) -> str:
         """The first sentence."""
-        if spoken() == SOURCE or self.short_help or not self.help:
+        if self.short_help:
+            return told(self.short_help)
+        if spoken() == SOURCE or not self.help:
             return super().get_short_help_str(limit)
         return _paragraph(inspect.cleandoc(self.help).split("\n\n", 1)[0]).partition("。")[0]
 
@@ -169,6 +233,15 @@ def _in_the_language(option: click.Parameter) -> click.Parameter:
     own = copy.copy(option)
     own.help = told(option.help)
     return own
+
+
+def _placeholder(make_metavar: Callable[[click.Context], str], ctx: click.Context) -> str:
+    return _words(make_metavar(ctx))
+
+
+def _words(placeholder: str) -> str:
+    """What stands for a value, in the language spoken: the words in capitals; what is typed as it stands has none."""
+    return PLACEHOLDER.sub(lambda found: told(found[0]), placeholder)
 
 
 def _paragraph(text: str) -> str:

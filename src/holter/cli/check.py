@@ -10,7 +10,7 @@ import click
 from holter.cli import _options as options
 from holter.cli._not_read import code_of, tell_not_read
 from holter.cli._speaking import Command
-from holter.language import text
+from holter.language import told
 from holter.settings import FAIL_ON, Settings
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def chosen_settings(
     for each in ignore:
         name, _, reason = each.partition("=")
         if not reason.strip():
-            says = text("--ignore {given}: say why, as --ignore {name}='it is expected because ...'")
+            says = told("--ignore {given}: say why, as --ignore {name}='it is expected because ...'")
             raise click.UsageError(says.format(given=each, name=name))
         ignored[name] = reason
     return replace(

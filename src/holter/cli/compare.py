@@ -12,7 +12,7 @@ from holter.cli import _options as options
 from holter.cli._not_read import code_of, tell_not_read
 from holter.cli._speaking import Command
 from holter.errors import HolterError
-from holter.language import said, text
+from holter.language import said, told
 from holter.reports.output import STANDARD, write
 
 if TYPE_CHECKING:
@@ -66,12 +66,7 @@ FOUND = 1
 )
 @options.dialect
 @options.config
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help=f"Where to write; - for standard output.  [default: {PAGE} for a page, else standard output]",
-)
+@options.output(PAGE)
 @click.option(
     "--format",
     "form",
@@ -107,7 +102,7 @@ def command(
     from holter.runs.load import load
 
     if not runs:
-        raise click.UsageError(text("give the runs to compare, or a folder that holds several"))
+        raise click.UsageError(told("give the runs to compare, or a folder that holds several"))
     form = form or (FORMATS.get(Path(output).suffix.lower()) if output else None) or "text"
     settings = options.settings_from(config)
     loaded = load(runs, speaks=speaks)

@@ -9,7 +9,8 @@ import click
 
 from holter.cli._not_read import tell_not_read
 from holter.cli._speaking import Command
-from holter.language import reason, said, text, told
+from holter.errors import reason
+from holter.language import said, told
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,10 +53,10 @@ def command(log: str, dest: Path, form: str | None) -> None:
         except OSError as error:
             raise ExportError(said("{file}: it cannot be written ({why}).", file=target, why=reason(error))) from error
         values = sum(len(c.values) for c in each.columns.values())
-        counted = text("{file}: {rows} rows, {values} values under {names} names")
+        counted = told("{file}: {rows} rows, {values} values under {names} names")
         click.echo(counted.format(file=written.path, rows=each.rows, values=values, names=len(each.columns)))
         for lost in written.lost:
-            click.echo(text("not carried: {what}").format(what=told(lost)), err=True)
+            click.echo(told("not carried: {what}", what=told(lost)), err=True)
         tell_not_read(each.skipped)
 
 

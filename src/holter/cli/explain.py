@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holter.cli._speaking import Command
-from holter.language import text
+from holter.language import told
 
 if TYPE_CHECKING:
     from holter.reports.pages import Page
@@ -41,7 +41,7 @@ def command(name: str | None, speaks: str | None, form: str) -> None:
     if name is None:
         if speaks is None:
             raise click.UsageError(
-                text("Give the NAME of a metric, a detector, a dialect or a reader, or a --dialect.")
+                told("Give the NAME of a metric, a detector, a dialect or a reader, or a --dialect.")
             )
         page = dialect_page(dialect(speaks))
     else:

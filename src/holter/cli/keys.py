@@ -9,7 +9,7 @@ import click
 from holter.cli import _options as options
 from holter.cli._not_read import code_of, tell_not_read
 from holter.cli._speaking import Command
-from holter.language import listed, said, text, told
+from holter.language import listed, said, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,11 +107,13 @@ def conversion(name: Name | None) -> str:
 def _reading(run: Run, series: Series, standing: str) -> Iterator[str]:
     """How a name is read, in a few words: its standing, its estimator, its conversion, how well it fits."""
     if standing == "derived":
-        yield text("derived")
+        yield told("derived")
+    elif standing == "spare" and series.metric in getattr(run.series.get(series.key), "inputs", ()):
+        yield told("goes on where {metric} ends", metric=run.series[series.key].metric)
     elif standing == "spare" and series.key in run.series:
-        yield text("set aside for {metric}").format(metric=run.series[series.key].metric)
+        yield told("set aside for {metric}", metric=run.series[series.key].metric)
     elif standing == "spare":
-        yield text("set aside")
+        yield told("set aside")
     if series.estimator:
         yield told(_ESTIMATES.get(str(series.estimator), str(series.estimator)))
     formula = conversion(_name(run, series))
@@ -130,20 +132,20 @@ def _print(run: Run) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=WIDE)
-    head = text("{run}: {dialect}, {n} rows by {axis}")
+    head = told("{run}: {dialect}, {n} rows by {axis}")
     console.print(Text(safe(head.format(run=run.name, dialect=run.dialect, n=len(run), axis=told(run.step_axis)))))
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in (text("name in the log"), text("signal"), text("unit"), text("read as")):
+    for title in (told("name in the log"), told("signal"), told("unit"), told("read as")):
         table.add_column(title, overflow="fold")
     for series, standing in _rows(run):
         read_as = told(listed(_reading(run, series, standing)))
-        shown = (series.metric, series.key, text(str(series.unit)), read_as)
+        shown = (series.metric, series.key, told(str(series.unit)), read_as)
         table.add_row(*(Text(safe(str(each))) for each in shown))
     console.print(table)
     if run.unknown:
-        console.print(Text(safe(text("Not understood: {names}").format(names=", ".join(run.unknown)))))
+        console.print(Text(safe(told("Not understood: {names}", names=", ".join(run.unknown)))))
     if run.never:
-        console.print(Text(text("Never logged by this framework: {names}").format(names=", ".join(run.never))))
+        console.print(Text(told("Never logged by this framework: {names}", names=", ".join(run.never))))
     for note in run.notes:
         console.print(Text(safe(told(note))))
     console.print()

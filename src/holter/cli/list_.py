@@ -9,7 +9,7 @@ import click
 
 from holter.cli import _options as options
 from holter.cli._speaking import Command, Formatter
-from holter.language import text
+from holter.language import told
 
 SCHEMA = "holter.list/1"
 KINDS = ("signals", "detectors", "readers", "dialects")
@@ -23,7 +23,7 @@ def _kind(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """One of `KINDS`, typed in the singular or the plural."""
     plural = value.lower() if value.lower().endswith("s") else f"{value.lower()}s"
     if plural not in KINDS:
-        says = text("there is no kind {kind}; say {others} or {last}.")
+        says = told("there is no kind {kind}; say {others} or {last}.")
         others = ", ".join(KINDS[:-1])
         raise click.BadParameter(says.format(kind=repr(value), others=others, last=KINDS[-1]), ctx, param)
     return plural
@@ -54,7 +54,7 @@ def _second(member: dict[str, str]) -> str:
     aside = member.get("unit") or member.get("versions") or ""
     if not aside or aside == "1":
         return member["title"]
-    return text("{title} ({aside})").format(title=member["title"], aside=text(aside))
+    return told("{title} ({aside})", title=member["title"], aside=told(aside))
 
 
 def aligned(rows: list[tuple[str, str]], width: int) -> str:

@@ -29,12 +29,7 @@ PAGE = "holter-report.html"
 
 @click.command(cls=Command, epilog="Exit codes: 0 written, 2 a log could not be read or the command was used wrongly.")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help=f"Where to write; - for standard output.  [default: {PAGE} for a page, else standard output]",
-)
+@options.output(PAGE)
 @click.option(
     "--format",
     "form",

@@ -11,7 +11,7 @@ import click
 from holter.cli import _options as options
 from holter.cli._not_read import code_of, tell_not_read
 from holter.cli._speaking import Group
-from holter.language import listed, said, text, told
+from holter.language import listed, said, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +47,8 @@ def test(
     form: str,
 ) -> None:
     """Replay LOGs: when would I have been told of what, and how often wrongly?"""
+    from holter.monitor.label import HEALTHY, label_beside
     from holter.monitor.replay import replay, tally
-    from holter.monitor.truth import HEALTHY, truth_beside
     from holter.runs.load import load
 
     settings = options.settings_from(config)
@@ -58,7 +58,7 @@ def test(
         alerts=replace(settings.alerts, floor=floor or settings.alerts.floor),
     )
     loaded = load(logs)
-    replays = [replay(run, HEALTHY if healthy else truth_beside(Path(run.path)), settings) for run in loaded.runs]
+    replays = [replay(run, HEALTHY if healthy else label_beside(Path(run.path)), settings) for run in loaded.runs]
     total = tally(replays)
     if form == "json":
         import orjson
@@ -82,22 +82,22 @@ def _print(replays: Sequence[Replayed], total: Tally, source: str) -> None:
 
     console = Console(highlight=False)
     runs = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in (text("run"), text("truth")):
+    for title in (told("run"), told("truth")):
         runs.add_column(title, overflow="fold")
-    for title in (text("onset"), text("told at"), text("rows late")):
+    for title in (told("onset"), told("told at"), told("rows late")):
         runs.add_column(title, justify="right")
-    runs.add_column(text("by"))
+    runs.add_column(told("by"))
     for name, each in zip(_short([r.run.path for r in replays]), replays, strict=True):
         first = each.told[0] if each.told else None
         wrong = first is not None and each.is_false(first)
-        onset = each.truth.onset
+        onset = each.label.onset
         delay = each.delay
         runs.add_row(
             safe(name),
-            safe(told(each.truth.says)) or text("unknown"),
+            safe(told(each.label.says)) or told("unknown"),
             "" if onset is None else step_text(onset),
-            text("never") if first is None else step_text(first.step),
-            text("false alarm") if wrong else "" if delay is None else str(delay),
+            told("never") if first is None else step_text(first.step),
+            told("false alarm") if wrong else "" if delay is None else str(delay),
             Text("" if first is None else first.finding.detector, style="yellow" if wrong else ""),
         )
     console.print(runs)
@@ -107,8 +107,8 @@ def _print(replays: Sequence[Replayed], total: Tally, source: str) -> None:
     if total.detectors:
         console.print()
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-        table.add_column(text("detector"))
-        for title in (text("rightly"), text("wrongly"), text("unknown")):
+        table.add_column(told("detector"))
+        for title in (told("rightly"), told("wrongly"), told("unknown")):
             table.add_column(title, justify="right")
         for name, counts in total.detectors.items():
             table.add_row(name, *(str(n) for n in counts))
@@ -156,9 +156,9 @@ def _json(replays: Sequence[Replayed], total: Tally, source: str) -> dict[str, A
         "runs": [
             {
                 "path": r.run.path,
-                "healthy": r.truth.healthy,
-                "label": r.truth.says,
-                "onset": r.truth.onset,
+                "healthy": r.label.healthy,
+                "label": r.label.says,
+                "onset": r.label.onset,
                 "rows_late": r.delay,
                 "told": [{**_alert(a), "wrongly": r.is_false(a)} for a in r.told],
             }

@@ -14,7 +14,7 @@ import click
 from holter.cli import _options as options
 from holter.cli._speaking import Command
 from holter.errors import HolterError
-from holter.language import said, text
+from holter.language import said, told
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -71,6 +71,7 @@ def command(
     from holter.dashboard.assets import assets
     from holter.dashboard.fleet import Fleet
     from holter.dashboard.safety import LOCAL_NAMES, PARAMETER, is_local
+    from holter.dashboard.work import Crew
 
     settings = options.settings_from(config)
     secret = None if is_local(host) and not token else os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
@@ -78,7 +79,7 @@ def command(
     bound = _bind(host, port)
     everywhere = host in ("0.0.0.0", "::")
     own = {socket.gethostname(), socket.getfqdn()} if everywhere else set()
-    fleet = Fleet(folder, settings=settings)
+    fleet = Fleet(folder, crew=Crew.apart(settings))
     app = application(fleet, files, hosts={*LOCAL_NAMES, host, *own, *names}, token=secret, by_address=everywhere)
 
     class Server(uvicorn.Server):
@@ -92,8 +93,8 @@ def command(
     shown = socket.gethostname() if everywhere else "localhost" if host == "127.0.0.1" else host
     shown = f"[{shown}]" if ":" in shown else shown
     address = f"http://{shown}:{bound.getsockname()[1]}/" + (f"?{PARAMETER}={secret}" if secret else "")
-    click.echo(text("Runs below {folder}: {address}").format(folder=folder.resolve(), address=address))
-    click.echo(text("Ctrl+C ends it."))
+    click.echo(told("Runs below {folder}: {address}", folder=folder.resolve(), address=address))
+    click.echo(told("Ctrl+C ends it."))
     fleet.start()
     try:
         server.run(sockets=[bound])

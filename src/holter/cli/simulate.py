@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from holter.cli._speaking import Command
-from holter.errors import HolterError
-from holter.language import reason, said, text, told
+from holter.errors import HolterError, reason
+from holter.language import said, told
 
 if TYPE_CHECKING:
     from holter.simulation.run import Simulated
@@ -63,24 +63,24 @@ def command(
     from holter.simulation.run import simulate
 
     if listing:
-        click.echo(text("faults:"))
+        click.echo(told("faults:"))
         width = max(map(len, FAULTS))
         for name, known in FAULTS.items():
             click.echo(f"  {name:{width}}  {'/'.join(known.algorithms):8}  {told(known.says)}")
-        click.echo(text("families (all healthy):"))
+        click.echo(told("families (all healthy):"))
         click.echo("  " + ", ".join(FAMILIES))
         return
     if output is None:
-        raise click.UsageError(text("name a folder to write to: -o DIR (or use --list)."))
+        raise click.UsageError(told("name a folder to write to: -o DIR (or use --list)."))
     fault = None if fault == "none" else fault
     try:
         made = simulate(algorithm, fault, onset=onset, ramp=ramp, family=family, rows=rows, seed=seed)
     except ValueError as error:
         raise click.UsageError(told(reason(error))) from error
     log = _written(made, output, force=force)
-    about = text("{file}: {n} rows of {algorithm}, {fault}, from step {step} on")
+    about = told("{file}: {n} rows of {algorithm}, {fault}, from step {step} on")
     if not fault:
-        about = text("{file}: {n} rows of {algorithm}, healthy")
+        about = told("{file}: {n} rows of {algorithm}, healthy")
     click.echo(about.format(file=log, n=len(made.rows), algorithm=algorithm, fault=fault, step=made.meta["onset"]))
 
 

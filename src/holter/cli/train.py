@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from holter.cli._speaking import Command, Group
-from holter.errors import HolterError
-from holter.language import reason, said, text, told
+from holter.errors import HolterError, reason
+from holter.language import Said, said, told
 
 ALGORITHMS = {
-    "grpo": ("GRPOConfig", "GRPOTrainer", "Group Relative Policy Optimization"),
-    "ppo": ("PPOConfig", "PPOTrainer", "Proximal Policy Optimization"),
+    "grpo": ("GRPOConfig", "GRPOTrainer", said("Group Relative Policy Optimization")),
+    "ppo": ("PPOConfig", "PPOTrainer", said("Proximal Policy Optimization")),
 }
 """Config class, trainer and title of each algorithm, as ``holter`` offers them."""
 
@@ -45,27 +45,27 @@ class _Training(Command):
 
         from holter.trainers.launch import own_settings, parts_of
 
-        with formatter.section(text("What is trained, on what")):
+        with formatter.section(told("What is trained, on what")):
             formatter.write_dl([(name, told(what)) for name, what in parts_of(_from_holter(self.trainer)).items()])
         config = _from_holter(self.config)
         own = own_settings(config)
         fields = sorted((f for f in dataclasses.fields(config) if f.init), key=lambda f: f.name)
         for title, chosen in (
-            (text("Settings, in the file or here"), [f for f in fields if f.name in own]),
-            (text("Settings of transformers.TrainingArguments, likewise"), [f for f in fields if f.name not in own]),
+            (told("Settings, in the file or here"), [f for f in fields if f.name in own]),
+            (told("Settings of transformers.TrainingArguments, likewise"), [f for f in fields if f.name not in own]),
         ):
             with formatter.section(title):
                 formatter.write_dl([(f"--{f.name}", _help(f)) for f in chosen])
 
 
 def _help(field: Any) -> str:  # noqa: ANN401
-    """Help text and default of a dataclass' field; those of transformers are in English."""
+    """Help text and default of a dataclass' field."""
     import dataclasses
 
-    says = text(" ".join(str(field.metadata.get("help", "")).replace("%%", "%").split()))
+    says = told(" ".join(str(field.metadata.get("help", "")).replace("%%", "%").split()))
     if field.default in (None, dataclasses.MISSING):
         return says
-    return f"{says}  {text('[default: {value}]').format(value=field.default)}"
+    return f"{says}  {told('[default: {value}]', value=field.default)}"
 
 
 @click.group(cls=Group)
@@ -73,11 +73,11 @@ def command() -> None:
     """Train a language model on rewards. `holter train grpo --help` and `holter train ppo --help` list every setting."""
 
 
-def _add(algorithm: str, config: str, trainer: str, title: str) -> None:
+def _add(algorithm: str, config: str, trainer: str, title: Said) -> None:
     @click.command(
         algorithm,
         cls=_Training,
-        short_help=f"{title}.",
+        short_help=said("{title}.", title=title),
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     )
     @click.argument("file", metavar="CONFIG", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -91,7 +91,7 @@ def _add(algorithm: str, config: str, trainer: str, title: str) -> None:
         made.train(resume_from_checkpoint=resume or None)
         made.save_model()
         if made.accelerator.is_main_process and made.report.folder is not None:
-            click.echo(text("The run is in {folder}: holter check {folder}").format(folder=made.report.folder))
+            click.echo(told("The run is in {folder}: holter check {folder}", folder=made.report.folder))
 
     run.help = said("{algorithm}, as CONFIG says (YAML); --NAME VALUE overrides it.", algorithm=title)
     run.config, run.trainer = config, trainer

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +13,11 @@ import click
 
 from holter.cli import _options as options
 from holter.cli._speaking import Command
-from holter.language import said, text, told
+from holter.language import said, told
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.console import Console
 
     from holter.alerts import Audience
@@ -68,7 +72,7 @@ def command(
     from holter.monitor.watching import Watch
 
     if "-" in logs:
-        raise click.UsageError(text("standard input cannot be read twice: save it to a file and watch that"))
+        raise click.UsageError(told("standard input cannot be read twice: save it to a file and watch that"))
     settings = _strict(options.settings_from(config), floor)
     watch = Watch(logs, settings=settings, speaks=speaks)
     console = Console(highlight=False)
@@ -80,7 +84,8 @@ def command(
         elif _takes_over(console):
             _follow_on_screen(watch, every, audience, notes)
         else:
-            _follow_in_lines(watch, every, audience, notes)
+            with _ends_as_by_ctrl_c():
+                _follow_in_lines(watch, every, audience, notes)
     except KeyboardInterrupt:
         return
     finally:
@@ -162,6 +167,21 @@ def _follow_on_screen(watch: Watch, every: float, audience: Audience, notes: lis
                         return
         finally:
             watcher.close()
+
+
+@contextmanager
+def _ends_as_by_ctrl_c() -> Iterator[None]:
+    """A signal that ends the process is Ctrl-C, so that alerts on their way arrive; one that is ignored stays so (nohup)."""
+    ends = {s for name in ("SIGTERM", "SIGHUP") if (s := getattr(signal, name, None)) is not None}
+    before = {s: signal.getsignal(s) for s in ends}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _follow_in_lines(watch: Watch, every: float, audience: Audience, notes: list[str]) -> None:

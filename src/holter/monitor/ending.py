@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holter.findings.finding import step_text
+from holter.language import said, sentences, told
 from holter.recorder import ranks
 
 if TYPE_CHECKING:
@@ -79,12 +80,18 @@ class Ending:
     def _wanted(self, stop: Stop, args: Any, state: Any) -> int:  # noqa: ANN401
         good = self._last_good_checkpoint(stop.last_good_step)
         keep = good is not None and self._would_be_deleted(good[0], args)
-        named = f"The last good checkpoint is {good[1]}." if good is not None else "There is no checkpoint from before."
-        saved = " None is saved now, because save_total_limit would delete that one." if keep else ""
-        said = f"training stops at step {step_text(state.global_step)}: {stop.reason} {named}{saved}"
-        log.warning("%s", said)
+        why = sentences(
+            [
+                said("training stops at step {step}: {why}", step=step_text(state.global_step), why=stop.reason),
+                said("There is no checkpoint from before.")
+                if good is None
+                else said("The last good checkpoint is {folder}.", folder=good[1]),
+                *([said("None is saved now, because save_total_limit would delete that one.")] if keep else []),
+            ]
+        )
+        log.warning(told(why))
         self._note(
-            {"kind": "stopped", "step": state.global_step, "reason": said, "checkpoint": str(good[1]) if good else None}
+            {"kind": "stopped", "step": state.global_step, "reason": why, "checkpoint": str(good[1]) if good else None}
         )
         return _STOP if keep else _SAVE_AND_STOP
 

@@ -10,11 +10,13 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from holter.alerts import Alert, Ledger
+from holter.errors import reason
 from holter.findings.diagnosis import Diagnosis, diagnose
+from holter.language import Said, said, told
 from holter.monitor.budget import Budget
-from holter.monitor.growing import GrowingLog
 from holter.monitor.stopping import Stop, StopRule
 from holter.monitor.surprise import Surprise
+from holter.runs.in_memory import RowsInMemory
 from holter.settings import Settings
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ class Monitor:
         self._name, self._before = name, before
         self._clock, self._patience = clock, patience
         self._budget = budget or Budget(clock())
-        self._growing: GrowingLog | None = None
+        self._rows: RowsInMemory | None = None
         self._change = threading.Condition()
         self._waiting: deque[dict[str, object]] = deque()
         self._given = self._taken = self._looked = 0
@@ -103,7 +105,7 @@ class Monitor:
 
     def open(self, manifest: Manifest) -> None:
         """Start watching."""
-        self._growing = GrowingLog(self._name, config=manifest.config, before=self._before)
+        self._rows = RowsInMemory(self._name, config=manifest.config, before=self._before)
         self._thread = threading.Thread(target=self._work, name="holter-monitor", daemon=True)
         self._thread.start()
 
@@ -128,7 +130,9 @@ class Monitor:
             self._finishing = True
             self._change.notify_all()
             if not self._change.wait_for(lambda: self._ended, self._patience):
-                log.warning("monitor: the last look takes too long; `holter check` will say what it would have said")
+                log.warning(
+                    told("monitor: the last look takes too long; `holter check` will say what it would have said")
+                )
 
     def settle(self, timeout: float | None = None) -> bool:
         """Wait until every row given so far is looked at, whatever that costs; False when `timeout` seconds did not do."""
@@ -153,12 +157,12 @@ class Monitor:
 
     def _take(self) -> bool:
         """Wait until a look is due and paid for; False at the end."""
-        assert self._growing is not None, "open() comes first"
+        assert self._rows is not None, "open() comes first"
         urgent = jumped = False
         while True:
             with self._change:
-                while not (self._waiting or self._finishing or self._asked):
-                    self._change.wait()
+                rest = self._budget.rest(self._clock()) if self._taken > self._looked else None
+                self._change.wait_for(lambda: self._waiting or self._finishing or self._asked, rest)
                 # Waking a thread at every row would cost training more than the row does.
                 self._change.wait_for(lambda: self._finishing or self._asked, GATHERING)
                 rows = list(self._waiting)
@@ -169,9 +173,8 @@ class Monitor:
                 urgent = self._surprise.first_not_finite(row) or urgent
                 jumped = self._surprise.jumps(row) or jumped
                 self._grow(row)
-            if rows:
-                self._taken += len(rows)
-                self._budget.earn(self._clock(), len(rows))
+            self._taken += len(rows)
+            self._budget.earn(self._clock(), len(rows))
             if self._taken == self._looked:
                 if finishing:
                     return False
@@ -181,23 +184,25 @@ class Monitor:
                 return True
 
     def _grow(self, row: dict[str, object]) -> None:
-        assert self._growing is not None, "open() comes first"
+        assert self._rows is not None, "open() comes first"
         try:
-            if self._growing.has_history:
+            if self._rows.has_history:
                 step = row["step"]
-                self._growing.read_history(float(step) if isinstance(step, int | float) else math.inf)
+                self._rows.read_history(float(step) if isinstance(step, int | float) else math.inf)
                 self._update(silent=True)
-            self._growing.add(row)
+            self._rows.add(row)
         except Exception as error:
             # Whatever a row or an older segment holds: the record is on the disk, and training must go on.
-            self._complain(f"a row could not be watched ({error})")
+            self._complain(said("a row could not be watched ({error})", error=reason(error)))
 
     def _look(self) -> None:
         began = time.thread_time()
         try:
             self._update()
         except Exception as error:
-            self._complain(f"the detectors could not look ({type(error).__name__}: {error})")
+            self._complain(
+                said("the detectors could not look ({kind}: {error})", kind=type(error).__name__, error=reason(error))
+            )
         took = time.thread_time() - began
         self.looks, self.seconds = self.looks + 1, self.seconds + took
         self._budget.spend(took)
@@ -206,8 +211,8 @@ class Monitor:
             self._change.notify_all()
 
     def _update(self, *, silent: bool = False) -> None:
-        assert self._growing is not None, "open() comes first"
-        run = self._growing.run()
+        assert self._rows is not None, "open() comes first"
+        run = self._rows.run()
         if run is None:
             return
         found = diagnose(run, self._settings)
@@ -232,17 +237,18 @@ class Monitor:
             if alert.told:
                 self._send(self._tell, alert)
 
-    def _send(self, call: Callable[[Any], None] | None, said: object) -> None:
+    def _send(self, call: Callable[[Any], None] | None, news: object) -> None:
         if call is None:
             return
         try:
-            call(said)
+            call(news)
         except Exception as error:
-            self._complain(f"an alert could not be sent ({type(error).__name__}: {error})")
+            self._complain(
+                said("an alert could not be sent ({kind}: {error})", kind=type(error).__name__, error=reason(error))
+            )
 
-    def _complain(self, why: str) -> None:
+    def _complain(self, why: Said) -> None:
         """One warning a kind of trouble."""
-        kind = why.partition(" (")[0]
-        if kind not in self._warned:
-            self._warned.add(kind)
-            log.warning("monitor: %s; training goes on", why)
+        if why.template not in self._warned:
+            self._warned.add(why.template)
+            log.warning(told("monitor: {why}; training goes on", why=why))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +57,10 @@ class Pulse:
         if self.ended or self.age is None or self.gap is None:
             return False
         return self.age > max(LEAST_STALL, STALLED * self.gap)
+
+    def later(self, seconds: float) -> Pulse:
+        """The same pulse after some time in which nothing came."""
+        return self if self.age is None else replace(self, age=self.age + seconds)
 
     @property
     def says(self) -> str:
@@ -140,7 +144,10 @@ class PulseTaker:
             run: The run as it was read last.
             now: Wall-clock time, seconds since 1970.
         """
-        path = Path(run.path)
+        return self.of(Path(run.path), len(run), now)
+
+    def of(self, path: Path, rows: int, now: float) -> Pulse:
+        """The pulse of a log, of which so many rows were read."""
         folder = next((f for f in (path, path.parent) if f.is_dir() and layout.is_run_folder(f)), None)
         if folder is not None and (times := _times(folder)):
             ended, why = _end(folder)
@@ -150,7 +157,6 @@ class PulseTaker:
         changed = _changed(path)
         if changed is None:
             return Pulse()
-        rows = len(run)
         if not self._seen or rows != self._seen[-1][1]:
             if self._seen and rows < self._seen[-1][1]:
                 self._seen.clear()

@@ -16,7 +16,7 @@ from holter.findings.finding import Severity
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holter.monitor.truth import Truth
+    from holter.monitor.label import Label
     from holter.runs.run import Run
     from holter.settings import Settings
 
@@ -27,12 +27,12 @@ class Replayed:
 
     Attributes:
         run: The run.
-        truth: What is known of it.
+        label: What is known of it.
         told: Findings that open or worsen, in the order in which people would have heard of them.
     """
 
     run: Run
-    truth: Truth
+    label: Label
     told: tuple[Alert, ...]
 
     @property
@@ -47,20 +47,20 @@ class Replayed:
 
     def is_false(self, alert: Alert) -> bool:
         """Whether nothing was wrong yet when it was told."""
-        if self.truth.healthy:
+        if self.label.healthy:
             return True
-        return self.truth.onset is not None and alert.step < self.truth.onset
+        return self.label.onset is not None and alert.step < self.label.onset
 
     @property
     def delay(self) -> int | None:
         """Logged rows from the beginning of the trouble to the first alert; None where either is unknown."""
-        if self.first is None or self.truth.onset is None:
+        if self.first is None or self.label.onset is None:
             return None
-        onset, told = np.searchsorted(self.run.steps, [self.truth.onset, self.first.step], side="right").tolist()
+        onset, told = np.searchsorted(self.run.steps, [self.label.onset, self.first.step], side="right").tolist()
         return int(told - onset)
 
 
-def replay(run: Run, truth: Truth, settings: Settings) -> Replayed:
+def replay(run: Run, label: Label, settings: Settings) -> Replayed:
     """Watch a run again.
 
     Detectors say of a prefix what they say of it afterwards, and every finding names the step at which it could first be
@@ -69,11 +69,11 @@ def replay(run: Run, truth: Truth, settings: Settings) -> Replayed:
 
     Args:
         run: The finished run.
-        truth: What is known of it.
+        label: What is known of it.
         settings: Which detectors, with which limits, and what counts as news.
     """
     if not len(run):
-        return Replayed(run=run, truth=truth, told=())
+        return Replayed(run=run, label=label, told=())
     floor = Severity[settings.alerts.floor.upper()]
     ledger = Ledger.of(replace(settings.alerts, cool_down=0.0))
     afterwards = [f for f in diagnose(run, settings).findings if f.severity >= floor]
@@ -94,7 +94,7 @@ def replay(run: Run, truth: Truth, settings: Settings) -> Replayed:
             run=run.name,
         )
         told += [a for a in alerts if a.told and a.kind != "resolved"]
-    return Replayed(run=run, truth=truth, told=tuple(told))
+    return Replayed(run=run, label=label, told=tuple(told))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,15 +124,15 @@ class Tally:
 
 def tally(replays: Sequence[Replayed]) -> Tally:
     """Count."""
-    sick = [r for r in replays if r.truth.healthy is False]
-    healthy = [r for r in replays if r.truth.healthy]
+    sick = [r for r in replays if r.label.healthy is False]
+    healthy = [r for r in replays if r.label.healthy]
     delays = [d for r in sick if (d := r.delay) is not None]
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for each in replays:
         for name in {a.finding.detector for a in each.told}:
             mine = [a for a in each.told if a.finding.detector == name]
             right = any(not each.is_false(a) for a in mine)
-            counts[name][2 if each.truth.healthy is None else 0 if right else 1] += 1
+            counts[name][2 if each.label.healthy is None else 0 if right else 1] += 1
     return Tally(
         runs=len(replays),
         sick=len(sick),

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holter.alerts import Alert, Ledger
-from holter.errors import UnreadableLogError
+from holter.errors import UnreadableLogError, reason
 from holter.findings.diagnosis import Diagnosis, diagnose_in_place
-from holter.language import reason
 from holter.monitor.pulse import Pulse, PulseTaker
 from holter.runs.follow import Follow
+from holter.runs.remote import is_url, state_of
 from holter.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 REST = 10.0
 """Times as long as a look took that no other one is taken."""
+ASKED = 10.0
+"""Seconds between two questions to another machine whether a log behind a URL has changed."""
 MOST_FILES = 10_000
 """Files below a folder whose changes are noticed."""
 
@@ -81,7 +83,9 @@ class Watch:
         self._paths, self._follow = list(paths), Follow(paths, speaks=speaks)
         self._settings = settings or Settings()
         self._clock = clock
-        self._state: State | None = None
+        self._state: tuple[State, object] | None = None
+        self._urls = [path for path in self._paths if is_url(path)]
+        self._asked, self._told = float("-inf"), object()
         self._rest_until = float("-inf")
         self._diagnoses: tuple[Diagnosis, ...] = ()
         self._trouble = ""
@@ -94,7 +98,7 @@ class Watch:
         Args:
             now: Wall-clock time, seconds since 1970, as files have it.
         """
-        state = _state(self._paths)
+        state = (_state(self._paths), self._state_of_urls(now))
         if state != self._state and now >= self._rest_until:
             self._state = state
             began = self._clock()
@@ -106,6 +110,14 @@ class Watch:
         )
         alerts = tuple(alert for each in runs for alert in self._news(each, now, several=len(runs) > 1))
         return Moment(runs=runs, alerts=alerts, trouble=self._trouble)
+
+    def _state_of_urls(self, now: float) -> object:
+        """The same as long as nothing behind a URL is known to have changed."""
+        if self._urls and now - self._asked >= ASKED:
+            self._asked = now
+            told = [state_of(url) for url in self._urls]
+            self._told = object() if None in told else told
+        return self._told
 
     def _diagnose(self) -> None:
         try:

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 from holter.alerts import Audience, Ledger, terminal
 from holter.errors import HolterError
+from holter.language import said, told
 from holter.monitor import Monitor, StopRule
 from holter.recorder import ranks
-from holter.session import habits
+from holter.session import wandb_arguments
 from holter.session.live_run import LiveRun
 from holter.session.place import ROOT, NoSuchRunError, folder_called, folder_of, new_folder
 from holter.settings import Settings, find_settings
@@ -51,7 +52,7 @@ __all__ = [
     "log_samples",
 ]
 
-NO_RUN = "there is no run yet: call holter.init() first"
+NO_RUN = said("there is no run yet: call holter.init() first")
 _current: LiveRun | None = None
 
 
@@ -116,8 +117,8 @@ def init(
         OSError: When the folder cannot be written.
     """
     global _current
-    options = habits.for_wandb(for_wandb, inspect.signature(init).parameters, options or {})
-    if for_wandb.get("mode") == habits.DISABLED:
+    options = wandb_arguments.for_wandb(for_wandb, inspect.signature(init).parameters, options or {})
+    if for_wandb.get("mode") == wandb_arguments.DISABLED:
         report_to = NONE
     rule = StopRule.of(stop_on)
     trackers = chosen(report_to)[0]
@@ -248,7 +249,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
         return _current
     if name in ("config", "summary"):
         if _current is None:
-            raise AttributeError(f"there is no {name}, because {NO_RUN}")
+            raise AttributeError(told("there is no {name}, because {why}", name=name, why=NO_RUN))
         return getattr(_current, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

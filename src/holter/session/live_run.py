@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from holter.alerts import Notice
+from holter.errors import reason
+from holter.language import said, told
 from holter.recorder.recorder import Recorder
 from holter.session.recorded import Recorded
 from holter.session.values import number, numbers_of
@@ -121,27 +123,30 @@ class LiveRun:
             with self._logging:
                 self._log(values, step, hold=commit is False)
         except Exception as error:
-            self._complain("log", f"a row could not be logged ({type(error).__name__}: {error})")
+            self._complain(
+                "log",
+                said("a row could not be logged ({kind}: {error})", kind=type(error).__name__, error=reason(error)),
+            )
 
     def _log(self, values: Mapping[str, object], step: float | None, *, hold: bool) -> None:
         if self._finished:
-            self._complain("finished", "log() after finish(): the rows are not recorded")
+            self._complain("finished", said("log() after finish(): the rows are not recorded"))
             return
         if not isinstance(values, Mapping):
-            self._complain("values", f"log() takes numbers by name, not a {type(values).__name__}")
+            self._complain("values", said("log() takes numbers by name, not a {kind}", kind=type(values).__name__))
             return
         row = numbers_of(values, self._refuse)
         inside = row.pop("step", None) if "step" in row else None
         if "time" in row:
             del row["time"]
-            self._refuse("time", "the row's own clock; log it under another name")
-        said = step if step is not None else inside
+            self._refuse("time", said("the row's own clock; log it under another name"))
+        at = step if step is not None else inside
         if hold or self._held is not None:
-            said, row = self._joined(said, row)
+            at, row = self._joined(at, row)
             if hold:
-                self._held = said, row
+                self._held = at, row
                 return
-        self._write(said, row)
+        self._write(at, row)
 
     def _joined(
         self, step: float | None, row: dict[str, float | int | None]
@@ -172,7 +177,7 @@ class LiveRun:
         """
         try:
             if self._finished:
-                self._complain("finished", "log_samples() after finish(): the completions are not recorded")
+                self._complain("finished", said("log_samples() after finish(): the completions are not recorded"))
                 return
             rows = _rows(samples)
             found = None if step is None else self._step_of(step)
@@ -181,7 +186,12 @@ class LiveRun:
                 for sink in self._recorder.sinks if rows else ():
                     sink.samples(at, rows)
         except Exception as error:
-            self._complain("samples", f"completions could not be logged ({type(error).__name__}: {error})")
+            self._complain(
+                "samples",
+                said(
+                    "completions could not be logged ({kind}: {error})", kind=type(error).__name__, error=reason(error)
+                ),
+            )
 
     def alert(self, title: str, text: str = "", level: object = "WARN", wait_duration: float = 0.0) -> None:
         """Write an alert of your own into ``findings.jsonl`` and tell it as the monitor tells its own. Never raises.
@@ -204,7 +214,10 @@ class LiveRun:
             if self._audience is not None and self._recorder.sinks:
                 self._audience(notice)
         except Exception as error:
-            self._complain("alert", f"an alert could not be sent ({type(error).__name__}: {error})")
+            self._complain(
+                "alert",
+                said("an alert could not be sent ({kind}: {error})", kind=type(error).__name__, error=reason(error)),
+            )
 
     def define_metric(self, *_: object, **__: object) -> None:
         """Accepted for people who are used to it: every metric has the step as its axis, and its whole course is kept."""
@@ -217,17 +230,25 @@ class LiveRun:
                     try:
                         sink.configure(dict(self.config))
                     except Exception as error:
-                        self._complain(f"config-{sink.name}", f"{sink.name}: the config could not be written ({error})")
+                        self._complain(
+                            f"config-{sink.name}",
+                            said(
+                                "{name}: the config could not be written ({error})", name=sink.name, error=reason(error)
+                            ),
+                        )
 
-    def note(self, said: Mapping[str, object]) -> None:
+    def note(self, event: Mapping[str, object]) -> None:
         """Write one line into ``findings.jsonl``: what happened, beside the metrics. Never raises."""
         try:
             # The monitor's thread writes there too, and the file is made by the first line.
             with self._lock:
                 if self._folder is not None:
-                    self._folder.finding(said)
+                    self._folder.finding(event)
         except Exception as error:
-            self._complain("note", f"an event could not be written ({type(error).__name__}: {error})")
+            self._complain(
+                "note",
+                said("an event could not be written ({kind}: {error})", kind=type(error).__name__, error=reason(error)),
+            )
 
     def finish(self, exit_code: int = 0) -> None:
         """End the run: the monitor looks a last time, trackers take what waits. Never raises; a second call does nothing.
@@ -261,7 +282,13 @@ class LiveRun:
                 sink.close()
             except Exception as error:
                 self._complain(
-                    f"close-{sink.name}", f"{sink.name} could not be finished ({type(error).__name__}: {error})"
+                    f"close-{sink.name}",
+                    said(
+                        "{name} could not be finished ({kind}: {error})",
+                        name=sink.name,
+                        kind=type(error).__name__,
+                        error=reason(error),
+                    ),
                 )
         if self._audience is not None:
             self._audience.close()
@@ -288,10 +315,10 @@ class LiveRun:
             found = number(step)
             if found is not None and math.isfinite(found):
                 return int(found) if float(found).is_integer() else found
-            why = str(found)
+            why: str = str(found)
         except (TypeError, OverflowError) as error:
-            why = str(error)
-        self._complain("step", f"a step is {why}, not a number; steps are counted instead")
+            why = reason(error)
+        self._complain("step", said("a step is {why}, not a number; steps are counted instead", why=why))
         return None
 
     def _refuse(self, name: str, what: str) -> None:
@@ -299,12 +326,14 @@ class LiveRun:
             return
         self._refused.add(name)
         if len(self._refused) <= 20:
-            log.warning("%r is %s, not a number; it is left out of the rows (said once)", name, what)
+            log.warning(
+                told("{name!r} is {what}, not a number; it is left out of the rows (said once)", name=name, what=what)
+            )
 
     def _complain(self, kind: str, why: str) -> None:
         if kind not in self._refused:
             self._refused.add(kind)
-            log.warning("%s; training goes on (said once)", why)
+            log.warning(told("{why}; training goes on (said once)", why=why))
 
 
 def _rows(samples: Any) -> list[dict[str, object]]:  # noqa: ANN401
@@ -318,7 +347,7 @@ def _rows(samples: Any) -> list[dict[str, object]]:  # noqa: ANN401
     columns = {str(k): _column(v) for k, v in samples.items()}
     sizes = {k: len(v) for k, v in columns.items()}
     if len(set(sizes.values())) > 1:
-        raise ValueError(f"columns of completions differ in length: {sizes}")
+        raise ValueError(said("columns of completions differ in length: {sizes}", sizes=sizes))
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from holter.errors import HolterError, UnreadableLogError
+from holter.language import said
 from holter.store.layout import MANIFEST, free_folder, is_run_folder
 from holter.store.manifest import read_manifest
 
@@ -32,24 +33,28 @@ def new_folder(project: str | None, name: str | None) -> Path:
     return next(folder for folder in unnamed if not folder.exists())
 
 
-def folder_of(said: str | Path, root: Path = ROOT) -> Path:
+def folder_of(given: str | Path, root: Path = ROOT) -> Path:
     """The folder of the run that a path or an id names.
 
     Raises:
         NoSuchRunError: When there is none.
     """
-    path = Path(said)
+    path = Path(given)
     if path.is_dir() and is_run_folder(path):
         return path
     for manifest in sorted(root.rglob(MANIFEST)) if root.is_dir() else ():
         try:
-            if read_manifest(manifest).id == str(said):
+            if read_manifest(manifest).id == str(given):
                 return manifest.parent
         except UnreadableLogError:
             continue
     raise NoSuchRunError(
-        f"no run to resume: {said} is neither the folder of a run nor the id of one below {root}. "
-        'resume="allow" begins one where there is none.'
+        said(
+            "no run to resume: {run} is neither the folder of a run nor the id of one below {root}.",
+            run=given,
+            root=root,
+        ),
+        'resume="allow" begins one where there is none.',
     )
 
 

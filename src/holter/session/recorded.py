@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holter.language import listed, said, told
 from holter.store.manifest import settings
 
 if TYPE_CHECKING:
@@ -55,4 +56,5 @@ class Recorded(dict[str, Any]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"no entry {name!r}; there are {', '.join(map(str, self)) or 'none'}") from None
+            there = listed(map(str, self)) or said("none")
+            raise AttributeError(told("no entry {name!r}; there are {names}", name=name, names=there)) from None

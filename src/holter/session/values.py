@@ -6,6 +6,9 @@ import numbers
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from holter.errors import reason
+from holter.language import said
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -50,15 +53,15 @@ def _flatten(
             if depth < _DEPTH:
                 _flatten(value, f"{key}/", out, refuse, depth + 1)
             else:
-                refuse(key, f"nested more than {_DEPTH} deep")
+                refuse(key, said("nested more than {most} deep", most=_DEPTH))
             continue
         try:
             out[key] = number(value)
         except (TypeError, ValueError, ArithmeticError) as error:
-            refuse(key, str(error))
+            refuse(key, reason(error))
         except Exception as error:
             # A value of another library may raise anything when it is looked at.
-            refuse(key, f"a {_kind(value)} that cannot be looked at ({error})")
+            refuse(key, said("a {kind} that cannot be looked at ({error})", kind=_kind(value), error=reason(error)))
 
 
 def number(value: Any) -> float | int | None:  # noqa: ANN401
@@ -74,11 +77,11 @@ def number(value: Any) -> float | int | None:  # noqa: ANN401
     if isinstance(value, float):
         return float(value)
     if isinstance(value, str):
-        raise TypeError(f"text ({_short(value)})")
+        raise TypeError(said("text ({text})", text=_short(value)))
     size = getattr(value, "numel", None) or getattr(value, "size", None)
     size = size() if callable(size) else size
     if isinstance(size, int) and size != 1 and hasattr(value, "shape"):
-        raise TypeError(f"a {_kind(value)} of shape {tuple(value.shape)}")
+        raise TypeError(said("a {kind} of shape {shape}", kind=_kind(value), shape=tuple(value.shape)))
     if callable(getattr(value, "item", None)):
         value = value.item()
     if isinstance(value, bool | int):
@@ -86,8 +89,8 @@ def number(value: Any) -> float | int | None:  # noqa: ANN401
     if isinstance(value, numbers.Real):
         return float(value)
     if isinstance(value, list | tuple):
-        raise TypeError(f"a {_kind(value)} of {len(value)} values")
-    raise TypeError(f"a {_kind(value)}")
+        raise TypeError(said("a {kind} of {n} values", kind=_kind(value), n=len(value)))
+    raise TypeError(said("a {kind}", kind=_kind(value)))
 
 
 def _kind(value: object) -> str:

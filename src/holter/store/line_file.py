@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from holter.language import phrase, told
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -88,7 +90,14 @@ class LineFile:
                 self._release()
             if self._held or self._lost:
                 missing = len(self._held) + self._lost
-                log.warning("%s: %d lines could not be written: %s", self.path, missing, self._why)
+                log.warning(
+                    told(
+                        "{file}: {n} lines could not be written: {why}",
+                        file=self.path,
+                        n=missing,
+                        why=phrase(self._why),
+                    )
+                )
             if self._descriptor is not None:
                 with suppress(OSError):
                     os.fsync(self._descriptor)
@@ -125,7 +134,13 @@ class LineFile:
         self._next_try = time.monotonic() + self._retry_seconds
         if not self._warned:
             self._warned = True
-            log.warning("%s cannot be written now (%s); training goes on, lines wait in memory", self.path, self._why)
+            log.warning(
+                told(
+                    "{file} cannot be written now ({why}); training goes on, lines wait in memory",
+                    file=self.path,
+                    why=phrase(self._why),
+                )
+            )
 
     def _hold(self, line: bytes) -> None:
         # The oldest lines stay: what led up to a full disk must not be pushed out by what came after it.

@@ -15,8 +15,8 @@ from typing import Any
 
 import orjson
 
-from holter.errors import UnreadableLogError
-from holter.language import reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import said
 from holter.store import provenance
 from holter.store.encoding import spelled_out
 from holter.store.redaction import without_secrets

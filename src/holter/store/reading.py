@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from holter.errors import UnreadableLogError
-from holter.language import reason, said
+from holter.errors import UnreadableLogError, reason
+from holter.language import said
 from holter.store import layout
 from holter.store.encoding import decode, number
 from holter.store.manifest import Manifest, read_manifest

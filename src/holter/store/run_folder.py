@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from holter.errors import HolterError
+from holter.errors import HolterError, reason
 from holter.language import said
 from holter.store import layout
 from holter.store.encoding import encode, joined
@@ -24,7 +24,9 @@ LONGEST_REASON = 2000
 
 def why_it_failed(error: BaseException) -> str:
     """What ended a run, as the last line of its ``findings.jsonl`` says it."""
-    return f"{type(error).__name__}: {error}"[:LONGEST_REASON]
+    # The line is English in every language.
+    why = reason(error) if isinstance(error, HolterError) else error
+    return f"{type(error).__name__}: {why}"[:LONGEST_REASON]
 
 
 class RunFolderError(HolterError, FileExistsError):

@@ -4,8 +4,10 @@ import subprocess
 
 import pytest
 
+from holter.store import provenance
 from holter.store.provenance import git_state
 from holter.store.redaction import command_without_secrets, names_secret, without_secrets
+from tests.patience import PATIENCE
 
 
 def git(folder, *arguments):
@@ -13,7 +15,8 @@ def git(folder, *arguments):
     subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True)
 
 
-def test_the_same_changes_have_the_same_hash(tmp_path):
+def test_the_same_changes_have_the_same_hash(tmp_path, monkeypatch):
+    monkeypatch.setattr(provenance, "GIT_SECONDS", PATIENCE)
     git(tmp_path, "init", "-b", "main")
     (tmp_path / "train.py").write_text("a = 1\n")
     git(tmp_path, "add", ".")

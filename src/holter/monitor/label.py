@@ -17,7 +17,7 @@ META, EXPECT = "meta.json", "expect.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truth:
+class Label:
     """The label of a run.
 
     Attributes:
@@ -31,10 +31,10 @@ class Truth:
     says: str = ""
 
 
-HEALTHY = Truth(healthy=True, says=said("healthy"))
+HEALTHY = Label(healthy=True, says=said("healthy"))
 
 
-def truth_beside(log: Path) -> Truth:
+def label_beside(log: Path) -> Label:
     """The label in ``meta.json`` or ``expect.json`` of the log's folder; an empty one where there is none.
 
     ``meta.json`` holds ``healthy`` (true or false), or ``fault`` (a name; one that begins with ``healthy`` is none), or
@@ -46,18 +46,18 @@ def truth_beside(log: Path) -> Truth:
     if "severity" in expected:
         known = {"critical": False, "none": True, "info": True}
         says = ", ".join(map(str, expected.get("expected") or ())) or str(expected["severity"])
-        return Truth(healthy=known.get(str(expected["severity"])), says=says)
+        return Label(healthy=known.get(str(expected["severity"])), says=says)
     meta = _object(folder / META)
     onset = meta.get("onset_step", meta.get("onset"))
     at = float(onset) if isinstance(onset, int | float) and not isinstance(onset, bool) else None
     fault, labels = meta.get("fault"), meta.get("labels")
     if isinstance(labels, list) and labels:
-        return Truth(healthy=labels == ["healthy"], onset=at, says=", ".join(map(str, labels)))
+        return Label(healthy=labels == ["healthy"], onset=at, says=", ".join(map(str, labels)))
     if isinstance(meta.get("healthy"), bool):
-        return Truth(healthy=meta["healthy"], onset=at, says=str(fault or ("healthy" if meta["healthy"] else "sick")))
+        return Label(healthy=meta["healthy"], onset=at, says=str(fault or ("healthy" if meta["healthy"] else "sick")))
     if isinstance(fault, str) and fault:
-        return Truth(healthy=fault.startswith("healthy"), onset=at, says=fault)
-    return Truth()
+        return Label(healthy=fault.startswith("healthy"), onset=at, says=fault)
+    return Label()
 
 
 def _object(file: Path) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 from holter.errors import SettingsError
+from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,21 +38,21 @@ DISABLED = "disabled"
 
 
 def for_wandb(
-    said: Mapping[str, object], own: Iterable[str], options: Mapping[str, Mapping[str, object]]
+    given: Mapping[str, object], own: Iterable[str], options: Mapping[str, Mapping[str, object]]
 ) -> dict[str, Mapping[str, object]]:
     """`options` of the trackers, with what was said to W&B among them.
 
     Args:
-        said: Arguments that `holter.init` does not have.
+        given: Arguments that `holter.init` does not have.
         own: Names of those it has.
         options: Settings of single trackers by name.
 
     Raises:
         SettingsError: For an argument that ``wandb.init`` does not have either, with the nearest one.
     """
-    for name in said:
+    for name in given:
         if name not in OF_WANDB:
             near = difflib.get_close_matches(name, [*own, *OF_WANDB], n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise SettingsError(f"holter.init has no argument {name!r}, nor has wandb.init.{hint}")
-    return {**options, "wandb": {**said, **options.get("wandb", {})}} if said else dict(options)
+            hint = [said("Did you mean {names}?", names=near[0])] if near else []
+            raise SettingsError(said("holter.init has no argument {name!r}, nor has wandb.init.", name=name), *hint)
+    return {**options, "wandb": {**given, **options.get("wandb", {})}} if given else dict(options)
