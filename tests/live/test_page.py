@@ -266,7 +266,8 @@ def test_a_signal_ends_it_cleanly(watch, log, number):
 @pytest.mark.slow
 def test_settings_that_are_wrong_are_said_on_the_terminal_that_was_given_back(watch, log, tmp_path):
     (tmp_path / "strict.toml").write_text("[detectors.kl-runawy]\nz = 8.0\n")
-    terminal = watch("--config", tmp_path / "strict.toml", log)
+    # As wide as any path: a terminal breaks a line in the middle of a word.
+    terminal = watch("--config", tmp_path / "strict.toml", log, columns=1000)
     assert terminal.ended() == 2
     terminal.until("Unknown detector 'kl-runawy'. Did you mean kl-runaway")
     assert termios.tcgetattr(terminal.theirs) == terminal.before

@@ -31,7 +31,8 @@ CELL = st.sampled_from(CELLS)
 def runs(draw: st.DrawFn, detector: type[Detector]) -> Run:
     """A run of up to `MOST_ROWS` rows in the columns of `detector`; columns may repeat one value throughout."""
     keys = keys_of(detector)
-    rows = draw(st.lists(st.tuples(*[CELL] * len(keys)), max_size=MOST_ROWS))
+    n = draw(st.integers(0, MOST_ROWS))
+    rows = draw(st.lists(st.tuples(*[CELL] * len(keys)), min_size=n, max_size=n))
     columns = {k: [row[i] for row in rows] for i, k in enumerate(keys)}
     for key in draw(st.sets(st.sampled_from(keys), max_size=3)):
         columns[key] = [draw(CELL)] * len(rows)

@@ -95,8 +95,8 @@ def command(
     address = f"http://{shown}:{bound.getsockname()[1]}/" + (f"?{PARAMETER}={secret}" if secret else "")
     click.echo(told("Runs below {folder}: {address}", folder=folder.resolve(), address=address))
     click.echo(told("Ctrl+C ends it."))
-    fleet.start()
     try:
+        fleet.start()
         server.run(sockets=[bound])
     except KeyboardInterrupt:
         pass

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 import traceback
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, TypeVarTuple
 
 from holter.errors import HolterError
 from holter.language import said
@@ -26,6 +27,10 @@ Args = TypeVarTuple("Args")
 
 class ProcessEndedError(HolterError):
     """A process ended in the middle of its work."""
+
+
+class FarError(Exception):
+    """An error of another process that cannot travel; its text names it."""
 
 
 class Worker(Protocol[Seen]):
@@ -73,7 +78,8 @@ class Apart(Generic[T]):
             nice: How much lower than this process's its priority is, where the system knows that.
         """
         self._make, self._nice = make, nice
-        self._lock = threading.Lock()
+        # A signal's handler ends it in whatever the main thread does, another signal's handler too.
+        self._lock = threading.RLock()
         self._process: SpawnProcess | None = None
         self._line: Connection | None = None
         self._ended = False
@@ -83,13 +89,21 @@ class Apart(Generic[T]):
 
         Raises:
             ProcessEndedError: When the process was killed, as where the memory did not do.
+            FarError: For an error that is no pickle.
+            OSError: When there can be no further process.
         """
+        question = pickle.dumps((method, args))
         line = self._begun()
         try:
-            line.send((method, args))
-            good, answer = line.recv()
-        except (EOFError, OSError) as error:
-            raise self._lost() from error
+            line.send_bytes(question)
+            packed = line.recv_bytes()
+        except BaseException as error:
+            # What is left of half an answer would be taken for the next one.
+            lost = self._lost()
+            if isinstance(error, EOFError | OSError):
+                raise lost from error
+            raise
+        good, answer = pickle.loads(packed)
         if not good:
             raise answer
         found: R = answer
@@ -97,7 +111,9 @@ class Apart(Generic[T]):
 
     def begin(self) -> None:
         """Begin the process, which takes a while until it answers."""
-        self._begun()
+        # Where there can be none, the first call tells.
+        with suppress(OSError):
+            self._begun()
 
     def end(self) -> None:
         """Kill the process."""
@@ -111,41 +127,83 @@ class Apart(Generic[T]):
             if self._ended:
                 raise ProcessEndedError(said("The dashboard ends."))
             if self._line is None:
+                make = pickle.dumps(self._make)
                 # No fork: other threads of this process may hold locks at that moment.
                 context = multiprocessing.get_context("spawn")
-                self._line, there = context.Pipe()
-                self._process = context.Process(target=_serve, args=(there, self._make, self._nice), daemon=True)
-                self._process.start()
-                there.close()
+                here, there = context.Pipe()
+                process = context.Process(target=_serve, args=(there, self._nice), daemon=True)
+                with there:
+                    try:
+                        process.start()
+                    except BaseException:
+                        here.close()
+                        raise
+                self._process, self._line = process, here
+                # Where it died already, the first call tells.
+                with suppress(OSError):
+                    here.send_bytes(make)
             return self._line
 
     def _lost(self) -> ProcessEndedError:
         with self._lock:
-            process, self._process, self._line = self._process, None, None
+            process, line, self._process, self._line = self._process, self._line, None, None
         assert process is not None
+        assert line is not None
+        line.close()
+        process.kill()
         process.join()
         return ProcessEndedError(
             said("its process ended with exit code {code}; this machine may be short of memory.", code=process.exitcode)
         )
 
 
-def _serve(line: Connection, make: Callable[[], object], nice: int) -> None:
+def _serve(line: Connection, nice: int) -> None:
     """Do what is asked for until nobody asks any more."""
     # Ctrl+C reaches every process of a terminal, and whoever asks ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(AttributeError, OSError):
         os.nice(nice)
-    object_ = make()
+    made: list[object] = []
     with suppress(EOFError, OSError):
+        # What makes the object comes only now: loading what it needs is work, and waits for its turn.
+        make = line.recv_bytes()
+
+        def the() -> object:
+            if not made:
+                made.append(pickle.loads(make)())
+            return made[0]
+
+        # What fails now fails in the first call again, which tells.
+        with suppress(Exception):
+            the()
         while True:
-            method, args = line.recv()
-            line.send(_answer(object_, method, args))
+            line.send_bytes(_answer(the, line.recv_bytes()))
 
 
-def _answer(object_: object, method: Callable[..., object], args: tuple[Any, ...]) -> tuple[bool, object]:
+def _end_with_parent() -> None:
+    """Do not work on for a parent that was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _answer(the: Callable[[], object], question: bytes) -> bytes:
     try:
-        return True, method(object_, *args)
+        method, args = pickle.loads(question)
+        return pickle.dumps((True, method(the(), *args)))
     except Exception as error:
         # A pickle keeps an error's notes, and not where it was raised.
         error.add_note("".join(traceback.format_exception(error)))
-        return False, error
+        return _packed(error)
+
+
+def _packed(error: Exception) -> bytes:
+    """An error as it travels: itself, where it comes back from a pickle, which not every class's own arguments allow."""
+    packed = pickle.dumps((False, FarError("".join(traceback.format_exception_only(error)))))
+    with suppress(Exception):
+        itself = pickle.dumps((False, error))
+        pickle.loads(itself)
+        packed = itself
+    return packed

@@ -64,7 +64,7 @@ class _Log:
         choices: The sources, the best first.
         seen: Its files at the last look.
         read: Its files when it was last read; None before it was.
-        reader: Which reader reads it, and may have kept what it understood.
+        reader: Which reader reads it on and has kept what it understood; None before it was read a second time.
         busy: Whether it is being read.
         judging: Ids of its runs that are being judged.
         pulsed: What its pulses were taken of.
@@ -72,8 +72,8 @@ class _Log:
     """
 
     choices: Choices
-    reader: int
     entries: list[Entry]
+    reader: int | None = None
     seen: Signature = ()
     read: Signature | None = None
     troubles: tuple[Skipped, ...] = ()
@@ -124,6 +124,8 @@ class Fleet:
         self._found: tuple[Skipped, ...] = ()
         self._asked_for: dict[str, float] = {}
         self._version = 0
+        self._stirred = 0
+        self._working: set[object] = set()
         self._changed = threading.Condition()
         self._listeners: set[Callable[[], None]] = set()
         self._bugs: set[tuple[str, str]] = set()
@@ -157,9 +159,12 @@ class Fleet:
 
     def get(self, id: str) -> Entry | None:
         """One run, or None where there is none of this name. Who is asked for is read and judged before the others."""
-        entry = self._entries.get(id)
-        if entry is not None:
-            self._asked_for[id] = time.monotonic()
+        with self._changed:
+            entry = self._entries.get(id)
+            if entry is not None:
+                self._asked_for[id] = time.monotonic()
+                if not entry.judged:
+                    self._stir()
         return entry
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
@@ -177,7 +182,7 @@ class Fleet:
         """Look, read and judge again and again, in threads of their own."""
         self._crew.begin()
         readers = [partial(self._read_one, number) for number in range(len(self._crew.readers))]
-        judges = [partial(self._judge_one, judge) for judge in self._crew.judges]
+        judges = [partial(self._judge_one, number) for number in range(len(self._crew.judges))]
         threading.Thread(target=self._keep_looking, name="holter-looks", daemon=True).start()
         for name, some in (("holter-reads", readers), ("holter-judges", judges)):
             for work in some:
@@ -204,7 +209,7 @@ class Fleet:
 
     def judge_one(self) -> bool:
         """Judge one run that is due; whether there was one."""
-        return self._judge_one(self._crew.judges[0])
+        return any(self._judge_one(number) for number in range(len(self._crew.judges)))
 
     def find(self) -> None:
         """Find the runs and see which files changed. New ones are published at once, with what the ends of their files say."""
@@ -218,8 +223,7 @@ class Fleet:
                 del self._logs[gone]
             for key, each in choices.items():
                 if key not in self._logs:
-                    number = len(self._logs) % len(self._crew.readers)
-                    self._logs[key] = _Log(each, number, [self._entry(each[0][0].name)])
+                    self._logs[key] = _Log(each, [self._entry(each[0][0].name)])
                     new.append(self._logs[key])
                 self._logs[key].choices, self._logs[key].seen = each, seen[key]
             logs = list(self._logs.values())
@@ -250,22 +254,29 @@ class Fleet:
         self._publish(log)
 
     def _read_one(self, number: int) -> bool:
-        """Have one of the reader's logs read that is due, the one that was asked for last; whether there was one."""
+        """Have one log read that is due, the one that was asked for last; whether there was one for this reader."""
         now = time.monotonic()
         with self._changed:
             due = [
-                (max((self._asked_for.get(e.id, 0.0) for e in log.entries), default=0.0), log.newest, log)
+                (asked, log.newest, log)
                 for log in self._logs.values()
-                if log.reader == number and log.stale and not log.busy and now >= log.reading_due
+                if log.stale and not log.busy and now >= log.reading_due and log.reader in (None, number)
+                if self._takes(number, self._crew.readers, asked := self._asked(log)) or log.reader == number
             ]
             if not due or self.closed:
                 return False
             # The newest first: they are the ones that somebody waits for.
             *_, log = max(due, key=lambda each: each[:2])
             log.busy = True
+            self._begin(self._crew.readers[number])
             signature, again = log.seen, log.read is not None
+            if again:
+                log.reader = number
         runs, troubles = self._runs(log.choices, self._crew.readers[number], again=again)
         with self._changed:
+            self._working.discard(self._crew.readers[number])
+            if self.closed:
+                return False
             log.busy, log.read, log.troubles = False, signature, tuple(troubles)
             log.reading_due = time.monotonic() + READING_REST * max(0.0, time.monotonic() - now - SHORT)
             if runs:
@@ -294,31 +305,55 @@ class Fleet:
             else:
                 if runs:
                     return runs, troubles
-        return [], [] if self.closed else troubles
+        return [], troubles
 
-    def _judge_one(self, judge: Worker[Judge]) -> bool:
-        """Have one run judged that is due, the one that was asked for last; whether there was one."""
+    def _asked(self, log: _Log) -> float:
+        """When a run of a log was asked for last; 0 where none was."""
+        return max((self._asked_for.get(e.id, 0.0) for e in log.entries), default=0.0)
+
+    def _takes(self, number: int, workers: Sequence[object], asked: float) -> bool:
+        """Whether a worker takes on what was asked for then; the first of several is kept for that, see `Crew`."""
+        if number == 0:
+            return asked > 0 or len(workers) == 1
+        return asked == 0 or workers[0] in self._working
+
+    def _begin(self, worker: object) -> None:
+        """A worker is at work, so that others take on what it would."""
+        self._working.add(worker)
+        self._stir()
+
+    def _stir(self) -> None:
+        """Have those who wait see whether there is something for them."""
+        with self._changed:
+            self._stirred += 1
+            self._changed.notify_all()
+
+    def _judge_one(self, number: int) -> bool:
+        """Have one run judged that is due, the one that was asked for last; whether there was one for this judge."""
         now = time.monotonic()
         with self._changed:
             due = [
-                ((self._asked_for.get(e.id, 0.0), e.diagnosis is None, log.newest), log, e, e.run)
+                ((asked, e.diagnosis is None, log.newest), log, e, e.run)
                 for log in self._logs.values()
                 if now >= log.diagnosis_due
                 for e in log.entries
                 if e.run is not None and not e.judged and e.id not in log.judging
+                if self._takes(number, self._crew.judges, asked := self._asked_for.get(e.id, 0.0))
             ]
             if not due or self.closed:
                 return False
             _, log, entry, run = max(due, key=lambda each: each[0])
             log.judging.add(entry.id)
+            self._begin(self._crew.judges[number])
         try:
-            diagnosis = replace(judge.call(Judge.judge, run), run=run)
+            diagnosis = replace(self._crew.judges[number].call(Judge.judge, run), run=run)
         except Exception as error:
             # Whatever a detector trips over, this thread is one that judges all the other runs.
             diagnosis = unjudged(run, self._why(entry.name, error))
         spent = time.monotonic() - now
         with self._changed:
             log.judging.discard(entry.id)
+            self._working.discard(self._crew.judges[number])
             if self.closed:
                 return False
             log.entries = [
@@ -343,10 +378,17 @@ class Fleet:
     def _keep(self, work: Callable[[], bool]) -> None:
         """Work whenever something is due, until the end."""
         while not self.closed:
-            version = self._version
-            if not work():
+            before = self._version, self._stirred
+            try:
+                worked = work()
+            except Exception as error:
+                # No other thread does this one's work.
+                self._why(str(self.root), error)
+                self._done.wait(LOOK)
+                continue
+            if not worked:
                 with self._changed:
-                    if self._version == version and not self.closed:
+                    if (self._version, self._stirred) == before and not self.closed:
                         self._changed.wait(LOOK)
 
     def _why(self, name: str, error: Exception) -> Said:

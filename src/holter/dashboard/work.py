@@ -31,8 +31,8 @@ MOST_FOLLOWED = 64
 """Growing logs of which a reader keeps what it has understood, which takes about as much memory as their runs."""
 MOST_READERS = 4
 MOST_JUDGES = 8
-NICE = 5
-"""How much lower than the server's the priority of judging is: nobody looks at a page whose curves are not there yet."""
+NICE_READING, NICE_JUDGING = 5, 10
+"""How much lower than the server's the priority is of reading and judging what nobody asked for."""
 
 
 class LogReader:
@@ -83,7 +83,10 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Crew:
-    """Who reads and who judges; each does one thing at a time."""
+    """Who reads and who judges; each does one thing at a time.
+
+    Where there are several, the first is kept for what is asked for, so that nobody who asks waits for the end of other work.
+    """
 
     readers: Sequence[Worker[LogReader]]
     judges: Sequence[Worker[Judge]]
@@ -95,13 +98,14 @@ class Crew:
 
     @classmethod
     def apart(cls, settings: Settings) -> Crew:
-        """As many as the processors do for, in processes of their own."""
+        """As many as the processors do for and those that are kept, in processes of their own."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        judges = max(1, min(cores - 1, MOST_JUDGES))
+        judges = min(cores, MOST_JUDGES)
         readers = min(cores, MOST_READERS)
+        judge = partial(Judge, settings)
         return cls(
-            [Apart(LogReader) for _ in range(readers)],
-            [Apart(partial(Judge, settings), nice=NICE) for _ in range(judges)],
+            [Apart(LogReader), *(Apart(LogReader, nice=NICE_READING) for _ in range(readers))],
+            [Apart(judge), *(Apart(judge, nice=NICE_JUDGING) for _ in range(judges))],
         )
 
     def begin(self) -> None:

@@ -179,7 +179,7 @@ class _Part:
             unknown=unknown,
             config=dict(self.log.config),
             resumes=tuple(sorted({int(row_of[r]) for r in self.part.resumes})),
-            repeated=int(np.count_nonzero(replaced)),
+            replaced=tuple(np.sort(row_of[replaced]).tolist()),
             never=tuple(c for c in never(self.spoken) if c not in held),
             skipped=self.log.skipped,
             notes=(*notes, kl_note) if kl_note else notes,

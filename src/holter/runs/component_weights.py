@@ -97,7 +97,7 @@ def _shared(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _solved(table: NDArray[np.float64], total: NDArray[np.float64]) -> list[float | None] | None:
     """Weights by least squares, rows that break the identity left out; None where no weights explain the reward."""
-    spread = float(total.std()) if len(total) else 0.0
+    spread = _spread(total)
     if spread == 0.0:
         return None
     keep = np.ones(len(total), bool)
@@ -118,6 +118,14 @@ def _solved(table: NDArray[np.float64], total: NDArray[np.float64]) -> list[floa
     known = errors <= UNSURE * max(most, 1e-12)
     trivial = np.abs(weights) <= np.maximum(UNSURE * most, 3 * errors)
     return [(0.0 if t else float(w)) if k else None for w, k, t in zip(weights, known, trivial, strict=True)]
+
+
+def _spread(total: NDArray[np.float64]) -> float:
+    """Standard deviation without the outermost tenths: beside one huge value any sum would seem to explain all others."""
+    if not len(total):
+        return 0.0
+    low, high = np.quantile(total, 0.1, method="higher"), np.quantile(total, 0.9, method="lower")
+    return float(np.clip(total, low, high).std()) or float(total.std())
 
 
 def _least_squares(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -137,7 +138,7 @@ class Run:
         unknown: Names nobody knows, by raw name.
         config: Hyper-parameters, as far as the log or the caller gives them.
         resumes: Row positions at which the log went back and a newer segment replaced the older one.
-        repeated: Number of older rows that a newer row of the same step replaced.
+        replaced: Row position of each older row that a newer row of the same step replaced, ascending.
         never: Concepts that this dialect's framework never logs, and that this log does not hold either.
         skipped: What could not be read.
         notes: Remarks on how the log was read.
@@ -153,13 +154,18 @@ class Run:
     unknown: Mapping[str, Unknown] = field(default_factory=dict)
     config: Mapping[str, object] = field(default_factory=dict)
     resumes: tuple[int, ...] = ()
-    repeated: int = 0
+    replaced: tuple[int, ...] = ()
     never: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.steps)
+
+    @property
+    def repeated(self) -> int:
+        """Number of older rows that a newer row of the same step replaced."""
+        return len(self.replaced)
 
     def __contains__(self, key: str) -> bool:
         return key in self.series
@@ -191,6 +197,7 @@ class Run:
             spare={k: s.where(s.at < n) for k, s in self.spare.items()},
             unknown={k: Unknown(u.metric, u.at[u.at < n], u.values[u.at < n]) for k, u in self.unknown.items()},
             resumes=tuple(r for r in self.resumes if r < n),
+            replaced=self.replaced[: bisect_left(self.replaced, n)],
         )
 
 

@@ -6,14 +6,18 @@ import gzip
 import json
 import math
 import os
+import pickle
 import signal
+import subprocess
+import sys
 import threading
+from multiprocessing.context import SpawnProcess
 
 import numpy as np
 import pytest
 
 import holter
-from holter.dashboard.apart import Apart, ProcessEndedError
+from holter.dashboard.apart import Apart, FarError, Here, ProcessEndedError
 from holter.dashboard.fleet import Fleet
 from holter.dashboard.glimpse import TAIL, glimpse
 from holter.dashboard.work import Crew, Judge, LogReader
@@ -80,6 +84,52 @@ def test_who_is_asked_for_is_read_and_judged_first(tmp_path):
     assert judged == [b, c, a]
 
 
+class Held:
+    """A worker that is at its work until it is let go."""
+
+    def __init__(self, worker):
+        self.worker, self.began, self.let = worker, threading.Event(), threading.Event()
+
+    def begin(self):
+        pass
+
+    def call(self, method, *args):
+        self.began.set()
+        assert self.let.wait(120)
+        return self.worker.call(method, *args)
+
+    def end(self):
+        self.let.set()
+
+
+@pytest.mark.parametrize("work", ["reading", "judging"])
+def test_who_is_asked_for_waits_for_no_other_work(tmp_path, work):
+    for name in "abc":
+        write(tmp_path / name)
+    reader, judge = Here(LogReader), Here(lambda: Judge(Settings()))
+    held = Held(reader if work == "reading" else judge)
+    crew = Crew([reader, held], [judge]) if work == "reading" else Crew([reader], [judge, held])
+    fleet, changed = Fleet(tmp_path, crew=crew), threading.Event()
+    fleet.listen(changed.set)
+
+    def until(holds):
+        while not holds():
+            assert changed.wait(60)
+            changed.clear()
+
+    fleet.start()
+    assert held.began.wait(60)
+    until(lambda: len(fleet.entries()) == 3 and all(e.run or work == "reading" for e in fleet.entries()))
+    [busy] = [e.id for log in fleet._logs.values() if log.busy or log.judging for e in log.entries]
+    asked = next(e.id for e in fleet.entries() if e.id != busy)
+    fleet.get(asked)
+    until(lambda: fleet.get(asked).judged)
+    assert [e.id for e in fleet.entries() if (e.run if work == "reading" else e.judged)] == [asked]
+    held.let.set()
+    until(lambda: all(e.judged for e in fleet.entries()))
+    fleet.close()
+
+
 def test_a_file_that_turns_out_to_be_no_log_leaves_the_list(tmp_path):
     write(tmp_path / "a")
     (tmp_path / "trainer_state.json").write_text('{"log_history": [{"step"', encoding="utf-8")
@@ -138,23 +188,109 @@ def test_an_error_in_another_process_says_what_it_says_here_and_where(tmp_path, 
     assert any("diagnose_in_place" in note for note in caught.value.__notes__)
 
 
-class Dying:
+class ExactError(Exception):
+    """No pickle brings it back: its arguments are not its text."""
+
+    def __init__(self, what, *, where):
+        super().__init__(f"{what} at {where}")
+
+
+class Tried:
+    """An object of another process."""
+
     def die(self):
         os.kill(os.getpid(), signal.SIGKILL)
 
     def live(self):
         return os.getpid()
 
+    def fail(self):
+        raise ExactError("it broke", where="row 7")
 
-def test_a_process_that_is_killed_is_told_and_another_takes_its_place():
-    worker = Apart(Dying)
-    first = worker.call(Dying.live)
+    def hand_out(self):
+        return lambda: None
+
+
+class Unmade:
+    def __init__(self):
+        raise ExactError("a plug-in broke", where="its import")
+
+    def live(self):
+        return os.getpid()
+
+
+@pytest.fixture
+def worker():
+    worker = Apart(Tried)
+    yield worker
+    worker.end()
+
+
+def test_a_process_that_is_killed_is_told_and_another_takes_its_place(worker):
+    first = worker.call(Tried.live)
     with pytest.raises(ProcessEndedError, match="-9"):
-        worker.call(Dying.die)
-    assert worker.call(Dying.live) not in (first, os.getpid())
+        worker.call(Tried.die)
+    assert worker.call(Tried.live) not in (first, os.getpid())
     worker.end()
     with pytest.raises(ProcessEndedError):
-        worker.call(Dying.live)
+        worker.call(Tried.live)
+
+
+def test_what_cannot_travel_is_told_as_that_and_ends_no_process(worker):
+    first = worker.call(Tried.live)
+    with pytest.raises(FarError, match="ExactError: it broke at row 7"):
+        worker.call(Tried.fail)
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError), match="lambda"):
+        worker.call(Tried.hand_out)
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError), match="lambda"):
+        worker.call(Tried.live, lambda: None)
+    assert worker.call(Tried.live) == first
+
+
+def test_an_object_that_cannot_be_made_is_told_by_every_call():
+    worker = Apart(Unmade)
+    worker.begin()
+    for _ in range(2):
+        with pytest.raises(FarError, match="ExactError: a plug-in broke at its import"):
+            worker.call(Unmade.live)
+    worker.end()
+
+
+def test_where_no_process_can_begin_a_call_says_so_and_the_next_one_tries_again(worker, monkeypatch):
+    def refuse(self):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    with monkeypatch.context() as full:
+        full.setattr(SpawnProcess, "start", refuse)
+        worker.begin()
+        with pytest.raises(BlockingIOError):
+            worker.call(Tried.live)
+    assert worker.call(Tried.live) != os.getpid()
+
+
+KILLED = """
+import os, signal, sys, threading, time
+from holter.dashboard.apart import Apart
+
+def sleep(_):
+    print("asleep", flush=True)
+    time.sleep(3600)
+
+if __name__ == "__main__":
+    threading.Thread(target=Apart(list).call, args=(sleep,), daemon=True).start()
+    sys.stdin.readline()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere no signal kills")
+def test_nobody_works_on_for_a_parent_that_was_killed(tmp_path):
+    (script := tmp_path / "parent.py").write_text(KILLED, encoding="utf-8")
+    parent = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert parent.stdout.readline() == "asleep\n"
+    # What it writes to ends with the last process that has it open, which is the worker.
+    assert parent.communicate("\n", timeout=120) == ("", None)
+    assert parent.returncode == -signal.SIGKILL
 
 
 def test_the_end_does_not_wait_for_what_is_under_way(tmp_path, apart):

@@ -68,6 +68,11 @@ def test_newest_row_of_a_step_wins_and_the_older_are_counted():
     assert run.repeated == 1
 
 
+def test_a_prefix_counts_only_the_repeated_rows_it_holds():
+    run = one([grpo(1), grpo(2), grpo(2), grpo(3), grpo(4), grpo(4), grpo(4), grpo(5)])
+    assert [run.until(step).repeated for step in (0, 1, 2, 3, 4, 5)] == [0, 0, 1, 1, 3, 3]
+
+
 def test_resume_replaces_everything_logged_after_the_step_it_went_back_to():
     rows = [grpo(s) for s in range(1, 7)] + [grpo(s, reward=10.0 + s) for s in (4, 5)]
     run = one(rows)

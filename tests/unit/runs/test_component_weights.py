@@ -103,3 +103,12 @@ def test_zero_weight_function_of_real_runs_is_held_out():
         assert all(w == pytest.approx(1.0, abs=1e-3) for name, w in found.items() if name != "gold")
         seen += 1
     assert seen >= 3
+
+
+def test_one_huge_value_does_not_make_the_reward_a_sum_of_its_parts():
+    rng = np.random.default_rng(0)
+    a, b, reward = rng.random((3, 20))
+    a[7] = reward[7] = 1e9
+    made = run_of(range(20), {"rewards/a/mean": a, "rewards/b/mean": b, "reward": reward})
+    assert component_weights(made) == {"a": None, "b": None}
+    assert not held_out_components(made)

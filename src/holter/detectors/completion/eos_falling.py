@@ -98,7 +98,7 @@ class EosFalling(Detector):
         first, low, late = onset(ends.values, episode.raised)
         newest = float(np.median(ends.values[max(0, episode.last - 4) : episode.last + 1]))
         severity = Severity.CRITICAL if newest == 0 and episode.active else Severity.WARNING
-        if not episode.active and episode.last - episode.raised < self.brief:
+        if episode.brief(self.brief):
             severity = Severity.INFO
         shown = sorted({max(first - 1, 0), episode.raised, episode.last})
         return self.finding(

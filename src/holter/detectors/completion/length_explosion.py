@@ -11,6 +11,8 @@ line through them (`z` robust standard deviations and `ratio` times), and at the
 reward does not rise, or `at_limit` of the completions are cut. Growth with a rising reward and room to spare is what
 reasoning looks like, and is not reported, unless it is sudden and hardly paid: a median of five to ten lengths that is
 `ratio` times that of the 20 to 80 before, while the same rewards gained less than `price` of the spread of single ones.
+In either case the newest lengths are the longest so far: what a collapse in the first rows left is no level to grow
+from.
 
 ## What to do
 - Read the longest completions: reasoning, padding, or repetition?

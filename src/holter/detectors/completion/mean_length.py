@@ -39,4 +39,4 @@ def paid(run: Run, at: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def severity(episode: Episode, brief: int) -> Severity:
     """A warning, unless it is over and lasted fewer than `brief` values."""
-    return Severity.INFO if not episode.active and episode.last - episode.raised < brief else Severity.WARNING
+    return Severity.INFO if episode.brief(brief) else Severity.WARNING

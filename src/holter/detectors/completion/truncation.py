@@ -140,7 +140,7 @@ class Truncation(Detector):
         stops = best == 0 and bool(falling[episode.last])
         falling[: self.patience - 1] |= x[: self.patience - 1] < self.base
         untold = best == 0 and bool(falling[episode.last])
-        if untold or (not episode.active and episode.last - i < self.brief):
+        if untold or episode.brief(self.brief):
             severity = Severity.INFO
         elif best == 0:
             i = unexcused_since(episode, falling)

@@ -6,15 +6,15 @@ coefficients brings the lost answers back.
 
 ## When it fires
 Falling entropy is normal and pays for reward; most of it is spent early in a healthy run. It fires when the newest
-values lie `z` robust standard deviations and `ratio` times below the line through log values before, or are `lag`
-times below their past median and a new low, *and* stand below `left` of where they began; half-way there, on a
-logarithmic scale, it fires while they still fall and the reward does not rise. If the reward rises meanwhile, or
-stands within `solved` of the largest there is, it is information, until entropy has fallen `ratio` times more than it
-had when the reward last rose; a break within some ten rows is paid only by a reward that gained `price` of the spread
-of single rewards in the same rows. Below `floor` nats a token, and below a tenth of the start, no break is asked for: a
-policy that makes one real choice in fifty tokens samples no alternatives, however slowly it got there. Of the first
-twelve values one is enough for that. `dead` is that floor for a log whose start is not known; there `floor` is, while
-the reward stands below half of the largest that was paid in the same row.
+values lie `z` robust standard deviations and `ratio` times below the line through log values before, or are `lag` times
+below their past median and a new low, *and* stand below `left` of where they began; half-way there, on a logarithmic
+scale, it fires when they break while the reward does not rise, and for as long as they stay there. If the reward rises
+meanwhile, or stands within `solved` of the largest there is, it is information, until entropy has fallen `ratio` times
+more than it had when the reward last rose; a break within some ten rows is paid only by a reward that gained `price` of
+the spread of single rewards in the same rows. Below `floor` nats a token, and below a tenth of the start, no break is
+asked for: a policy that makes one real choice in fifty tokens samples no alternatives, however slowly it got there. Of
+the third to the twelfth value one is enough for that. `dead` is that floor for a log whose start is not known; there
+`floor` is, while the reward stands below half of the largest that was paid in the same row.
 Entropy summed over a sequence falls when completions get shorter; it is divided by their length where that is logged.
 An entropy of exactly 0 with no loss and no KL means that no token was counted (every completion masked), not collapse.
 
@@ -36,6 +36,7 @@ Models"](https://arxiv.org/abs/2505.22617) (2025): reward is bought with entropy
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -54,7 +55,7 @@ from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -125,35 +126,40 @@ class EntropyCollapse(Detector):
         start = np.concatenate((start, np.full(max(len(x) - 5, 0), start[-1])))
         low = self._low(entropy, usual, start) | self._sure_and_wrong(run, entropy, usual, start)
         half_way = usual < np.sqrt(self.left) * start
-        breaks, dear = np.zeros(len(x), bool), np.zeros(len(x), bool)
-        progress = Progress.of(run)
-        if len(x) > EARLY and half_way.any():  # the tests below are costly
-            y = np.maximum(x, 1e-6)
-            sudden = self._breaks(y, SCALES[:SUDDEN])
-            breaks = sudden | self._breaks(y, SCALES[SUDDEN:]) | leaves_level(y, factor=self.lag, up=False)
-            breaks[:EARLY] = False
-            if progress is not None:
-                dear = sudden & half_way & ~progress.soars(run, entropy.series.at, self.price)
-        earned = np.zeros(len(x), bool)
-        if progress is not None:
-            at = entropy.series.at
-            earned = rises(progress.series, at) & rises(progress.series, at, LATELY) & ~dear
-            solved = self._solved(run, progress, entropy)
-            earned, dear = earned | solved, dear & ~solved
-        fallen = np.zeros(len(x), bool)
-        if breaks.any():
-            # Once it has broken, it stays collapsed while it stays low.
-            fallen = latched(breaks, usual < self.left * start)
-            fallen |= latched(breaks & half_way & ~earned, half_way)
-        flags = (fallen | low) & ~entropy.empty
-        for episode in episodes(flags):
-            paid = bool(earned[episode.raised])
-            excused = self._paid(earned, usual) & ~low & ~dear
-            bare = unexcused(episode, excused) if paid else episode.raised
+        sudden, breaks = self._breaks(x, half_way)
+        earned, dear = self._earned(run, entropy, sudden & half_way)
+        # Once it has broken, it stays collapsed while it stays low.
+        fallen = latched(breaks, usual < self.left * start) | latched(breaks & half_way & ~earned, half_way)
+        excused = self._paid(earned, usual) & ~low & ~dear
+        for episode in episodes((fallen | low) & ~entropy.empty):
+            # What nothing paid for at the alarm is a warning from there on; an excuse that held may end later.
+            bare = unexcused(episode, excused) if earned[episode.raised] else episode.raised
             yield self._finding(run, entropy, episode, bare, start, usual, low)
 
-    def _breaks(self, y: NDArray[np.float64], scales: Sequence[int]) -> NDArray[np.bool_]:
-        return breaks_trend(y, z=self.z, ratio=self.ratio, up=False, log=True, floor=0.02, scales=scales)
+    def _breaks(
+        self, x: NDArray[np.float64], half_way: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Where the entropy broke within some ten rows, and where it broke at all. Both of shape ``(n,)``."""
+        if len(x) <= EARLY or not half_way.any():  # the tests are costly
+            return np.zeros(len(x), bool), np.zeros(len(x), bool)
+        y = np.maximum(x, 1e-6)
+        below = partial(breaks_trend, y, z=self.z, ratio=self.ratio, up=False, log=True, floor=0.02)
+        sudden = below(scales=SCALES[:SUDDEN])
+        breaks = sudden | below(scales=SCALES[SUDDEN:]) | leaves_level(y, factor=self.lag, up=False)
+        breaks[:EARLY] = False
+        return sudden, breaks
+
+    def _earned(
+        self, run: Run, entropy: Entropy, sudden: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Where the reward pays for the entropy, and where a sudden fall is not paid for. Both of shape ``(n,)``."""
+        progress, at = Progress.of(run), entropy.series.at
+        if progress is None:
+            return np.zeros(len(at), bool), np.zeros(len(at), bool)
+        dear = sudden & ~progress.soars(run, at, self.price) if sudden.any() else sudden
+        rising = rises(progress.series, at) & rises(progress.series, at, LATELY) & ~dear
+        solved = self._solved(run, progress, entropy)
+        return rising | solved, dear & ~solved
 
     def _solved(self, run: Run, progress: Progress, entropy: Entropy) -> NDArray[np.bool_]:
         """Where the reward stands near the largest that is possible. Shape ``(n,)`` of the entropy."""
@@ -182,8 +188,9 @@ class EntropyCollapse(Detector):
             return np.zeros(len(usual), bool)
         gone = (usual < self.floor) & (usual < 0.1 * start)
         x = entropy.values
-        # A handful of rows are snapshots of a long run, and each stands for many.
-        snapshots = (x < self.floor) & (x < 0.1 * x[0]) & (np.arange(len(x)) < FEW) & (np.arange(len(x)) > 1)
+        # A handful of rows are snapshots of a long run, and each stands for many; not so the second of them.
+        snapshots = (x < self.floor) & (x < 0.1 * x[0])
+        snapshots[:2] = snapshots[FEW:] = False
         out: NDArray[np.bool_] = (persist(gone, 3, 3) | snapshots | (usual < self.dead)) & (usual >= 0)
         return out
 

@@ -41,7 +41,7 @@ from holter.detectors.statistics.episodes import episodes, onset, unexcused
 from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import RISES, Progress, rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
-from holter.detectors.statistics.snapshots import FEW, comes_back, shifts
+from holter.detectors.statistics.snapshots import pattern, shifts
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 DOUBLE = 2.0
 """Growth within the first values that counts, of the least rise that matters, and that no reward excuses in noise."""
+
 SUDDEN = 10
 """Rows after the beginning in which the reward's trend is that of the rows before."""
 
@@ -169,32 +170,20 @@ class EntropyExplosion(Detector):
             first, raised = int(series.at[shift.began]), int(series.at[shift.raised])
             if self._rose(run, first, raised):
                 continue
-            back = comes_back(x, shift)
-            active = back is None and len(x) < FEW  # with more values the tests decide
-            return self.finding(
-                Severity.WARNING if active else Severity.INFO,
-                Confidence.PATTERN,
-                said(
+            return pattern(
+                self,
+                run,
+                series,
+                x,
+                shift,
+                title=said(
                     "{metric} rises from about {before} to {now} {unit}",
                     metric=series.metric,
                     before=number(shift.before),
                     now=number(shift.after),
                     unit=entropy.unit,
                 ),
-                run=run,
-                first=first,
-                last=int(series.at[len(x) - 1 if back is None else back]),
-                raised=raised,
-                onset=(int(series.at[shift.began - 1]), first),
-                active=active,
-                evidence=[
-                    quote(
-                        series,
-                        sorted({0, shift.began - 1, shift.began, shift.raised}),
-                        "every value since is above every value before; too few rows for more than a pattern",
-                    ),
-                    *corroboration(run, max(first - 1, 0), raised, leave_out=("entropy",)),
-                ],
+                others=corroboration(run, max(first - 1, 0), raised, leave_out=("entropy",)),
                 advice=ADVICE,
                 alternatives=ALTERNATIVES,
             )

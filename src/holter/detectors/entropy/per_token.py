@@ -43,7 +43,8 @@ class Entropy:
         if not found:
             return None
         token = [s for s in found if s.unit == Unit.NATS_PER_TOKEN]
-        series = (token or found)[0].finite()
+        # The one that begins first: a better one that begins later would take back what was said of it.
+        series = min(token or found, key=lambda s: int(s.at[0])).finite()
         values, per_token = series.values, bool(token)
         if not token:
             length = run.get("length")

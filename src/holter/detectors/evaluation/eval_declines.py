@@ -117,7 +117,7 @@ class EvalDeclines(Detector):
         proven = []
         while found:
             _, score, fall, paid = found.pop(0)
-            end = int(score.at[fall.last]) if fall.over else len(run)
+            end = int(score.at[fall.told]) if fall.over else len(run)
             also = [(s, f) for at, s, f, _ in found if at <= end]
             paid |= any(p for at, _, _, p in found if at <= end)
             found = [item for item in found if item[0] > end]

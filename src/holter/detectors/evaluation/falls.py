@@ -13,6 +13,7 @@ from holter.detectors.statistics.drawdown import best_at, falls_from_best
 from holter.detectors.statistics.episodes import onset, persist
 from holter.detectors.statistics.peak import MOST, rise_then_fall
 from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
+from holter.findings.finding import Severity
 from holter.language import said
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Fall:
         raised: Where the fall could first be said.
         last: Last position that still shows it.
         over: Whether it has ended for good; what is said later cannot change that.
+        told: Position up to which another fall is told with this one: where it was known to be over, or the end.
         active: Whether it still holds at the end.
         height: Level at the best.
         level: Level when it was raised.
@@ -75,6 +77,7 @@ class Fall:
     raised: int
     last: int
     over: bool
+    told: int
     active: bool
     height: float
     level: float
@@ -187,9 +190,9 @@ def falls(series: Series, judged: Fallen, raise_at: NDArray[np.bool_]) -> list[F
         back = bool(above[-1]) and float(series.values[-1]) > (height + level) / 2
         last = max(end - 1, k)
         newest = float(np.median(series.values[max(began, last - smooth + 1) : last + 1]))
-        out.append(
-            Fall(peak, began, k, last, end < n, end == n and not back, height, level, newest, float(judged.ratio[k]))
-        )
+        told = int(returns[0]) + k if len(returns) else n - 1
+        active = end == n and not back
+        out.append(Fall(peak, began, k, last, end < n, told, active, height, level, newest, float(judged.ratio[k])))
         position = end + quiet - 1
     return out
 
@@ -210,6 +213,9 @@ def one_each(patterns: Sequence[Finding], proven: Sequence[Finding]) -> Iterator
         first = min(same, key=lambda p: p.raised_step, default=finding)
         if first.raised_step < finding.raised_step:
             finding = replace(finding, first_step=first.first_step, onset=first.onset, raised_step=first.raised_step)
+        if first.severity > finding.severity:
+            more = [e for e in first.evidence if e.metric not in {e.metric for e in finding.evidence}]
+            finding = replace(finding, severity=first.severity, evidence=(*finding.evidence, *more))
         yield finding
     yield from left
 
@@ -217,8 +223,10 @@ def one_each(patterns: Sequence[Finding], proven: Sequence[Finding]) -> Iterator
 def _same_fall(pattern: Finding, proven: Finding) -> bool:
     """Whether both speak of one metric, and the pattern still held when the fall was proven."""
     held = pattern.active or pattern.last_step >= proven.raised_step
-    alike = pattern.evidence[0].key == proven.evidence[0].key and proven.severity >= pattern.severity
-    return alike and held and pattern.first_step <= proven.last_step
+    alike = pattern.evidence[0].key == proven.evidence[0].key
+    # A proof that is over or excused does not take over a warning that still stands.
+    graver = pattern.severity >= Severity.WARNING > proven.severity
+    return alike and not graver and held and pattern.first_step <= proven.last_step
 
 
 def stderr(run: Run, series: Series) -> NDArray[np.float64] | None:

@@ -13,7 +13,7 @@ from holter.runs.component_weights import held_out_components
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from holter.runs.run import Run, Series
 
@@ -58,17 +58,17 @@ def held_out(run: Run) -> list[Series]:
     return [*evals, *held_out_components(run)]
 
 
-def known_since(run: Run, key: str) -> int:
-    """Row from which the log shows that a reward function is not paid; 0 for every other series.
+def known_since(run: Run, key: str, among: Callable[[Run], list[Series]] = held_out_components) -> int:
+    """Row from which the log shows that a series is one of `among`: a reward function that is not paid; 0 for every other.
 
     Weights are solved from rows, so that what a function is cannot be known at the first of them.
     """
-    if all(s.key != key for s in held_out_components(run)):
+    if all(s.key != key for s in among(run)):
         return 0
     low, high = 0, len(run) - 1
     while low < high:
         middle = (low + high) // 2
-        if any(s.key == key for s in held_out_components(run.until(float(run.steps[middle])))):
+        if any(s.key == key for s in among(run.until(float(run.steps[middle])))):
             high = middle
         else:
             low = middle + 1

@@ -39,14 +39,14 @@ regression" (1986).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.evaluation.falls import Fall, fallen, falls, one_each
-from holter.detectors.evaluation.held_out import held_out
+from holter.detectors.evaluation.held_out import held_out, known_since
 from holter.detectors.statistics.corroboration import MOVES, corroboration
 from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.snapshots import COMPLETIONS, Shift, errors_apart
@@ -66,6 +66,9 @@ WINDOW = 20
 
 FEW = 10
 """Values of the reward below which its noise cannot be told."""
+
+MANY = 20
+"""Values of the reward up to which the shape of a few evaluations is evidence; with more the tests decide."""
 
 FALLEN = 2.5
 """Standard errors, on 64 items, that a steady fall of a few evaluations must take where no other signal moved with it..."""
@@ -142,12 +145,14 @@ class RewardHacking(Detector):
         proven = []
         while found:
             _, score, fall = found.pop(0)
-            end = int(score.at[fall.last]) if fall.over else len(run)
+            end = int(score.at[fall.told]) if fall.over else len(run)
             also = [(s, f) for at, s, f in found if at <= end]
             found = [item for item in found if item[0] > end]
             proven.append(self._finding(run, progress, score, fall, also))
-        short = scores if len(progress.series) <= 20 else []
-        yield from one_each([f for s in short for f in self._short(run, progress, s, before=earliest)], proven)
+        patterns = [f for s in scores for f in self._short(run, progress, s, before=earliest)]
+        for finding in one_each(patterns, proven):
+            since = float(run.steps[known_since(run, finding.evidence[0].key, held_out)])
+            yield replace(finding, raised_step=max(finding.raised_step, since))
 
     def _paid_more(self, progress: Progress, score: Series, peak: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether the reward rose since the peak of the evidence, or rose before it and has stayed there."""
@@ -220,7 +225,7 @@ class RewardHacking(Detector):
             if k - peak < 2 or not (np.diff(since) < 0).all() or since[0] - since[-1] < self.part * abs(since[0]):
                 continue
             early, late = int(score.at[peak]), int(score.at[k])
-            if late >= before:
+            if late >= before or int(progress.series.upto(score.at[k : k + 1])[0]) >= MANY:
                 return
             paid = progress.series.where((progress.series.at >= early) & (progress.series.at <= late)).values
             if len(paid) < 2 or not (np.diff(paid) >= 0).all() or paid[-1] <= paid[0]:
@@ -232,8 +237,9 @@ class RewardHacking(Detector):
             back = np.flatnonzero(e[k + 1 :] > (since[0] + since[-1]) / 2)
             last = len(e) - 1 if not len(back) else k + int(back[0])
             lasting = not len(back)
+            active = lasting and len(progress.series) <= MANY  # with more values the tests decide
             yield self.finding(
-                Severity.INFO if not lasting else Severity.CRITICAL if agreed else Severity.WARNING,
+                Severity.INFO if not active else Severity.CRITICAL if agreed else Severity.WARNING,
                 Confidence.PATTERN,
                 said(
                     "{metric} falls from {best} to {now} while {reward} rises, and {n} other signals moved with it"
@@ -250,7 +256,7 @@ class RewardHacking(Detector):
                 last=len(run) - 1 if lasting else int(score.at[last]),
                 raised=late,
                 onset=(early, int(score.at[peak + 1])),
-                active=lasting,
+                active=active,
                 evidence=[
                     quote(
                         score,

@@ -8,7 +8,7 @@ of rewards or advantages that changed. Clipping hides it; the direction of the s
 When the median of the newest values is `factor` times that of the values before and 1.3 times beyond anything so far,
 at any scale from 80 values up, after the first `start` values and not while the learning rate is warming up. It is an
 info as long as the reward has risen since the norm began to grow, and a warning from the first row on at which it has
-not; and an info once it is over after no more than `brief` values in which nothing else changed, for that is no level.
+not; and an info once it is over after fewer than `brief` values in which nothing else changed, for that is no level.
 
 ## What to do
 - See what moved with it: KL, update size, reward spread, length.
@@ -90,7 +90,7 @@ class GradientGrowth(Detector):
             raised = int(norm.at[episode.raised if warned is None else warned])
             rises = reward_rises(run, since, raised)
             agree = [e for e in agreeing(run, since, last) if e.metric != norm.metric][:2]
-            passed = not episode.active and episode.last - episode.raised < self.brief and not agree
+            passed = episode.brief(self.brief) and not agree
             yield self.finding(
                 Severity.INFO if warned is None or passed else Severity.WARNING,
                 Confidence.STRONG if agree else Confidence.MODERATE,

@@ -24,6 +24,7 @@ A console that prints three decimals writes 1e-6 as 0.000; such logs are left ou
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -101,7 +102,7 @@ class LRZero(Detector):
             run=run,
             first=int(lr.at[first]),
             last=int(lr.at[last]),
-            raised=int(lr.at[first + self.rows - 1]),
+            raised=int(lr.at[self._raised(run, lr, first, last)]),
             active=active,
             evidence=[quote(lr, sorted({max(0, first - 1), first, last}), "no step changes a weight at 0")],
             advice=(
@@ -112,3 +113,11 @@ class LRZero(Detector):
                 Alternative(says="another parameter group is logged", check="the learning rate of every group"),
             ),
         )
+
+    def _raised(self, run: Run, lr: Series, first: int, last: int) -> int:
+        """Position of enough zeros; of a rate that never was anything else, where the log shows that it is not rounded."""
+        raised = first + int(self.rows) - 1
+        if first > 0 or last < len(lr) - 1:
+            return raised
+        rows = lr.at[raised : last + 1].tolist()
+        return raised + bisect_left(rows, True, key=lambda row: not print_resolution(run.until(float(run.steps[row]))))

@@ -147,7 +147,7 @@ class ZeroVarianceGroups(Detector):
     def _from_the_start(self, run: Run, groups: Agreement) -> NDArray[np.bool_]:
         """Rows of an unbroken beginning in which all groups agree; with no spread in the batch one row is enough."""
         unbroken: NDArray[np.bool_] = np.logical_and.accumulate(groups.share >= 1.0)
-        # a mean of exactly 0 of groups that all agree is a reward of 0 for everyone
+        # A mean of exactly 0 of groups that all agree is a reward of 0 for everyone, unless signs cancel.
         flat = (on_rows(run.get("reward_spread"), groups.at) == 0) | (on_rows(run.get("reward"), groups.at) == 0)
         proven = np.logical_or.accumulate(flat | groups.proven) | ~groups.exact
         unbroken[: self.rows - 1] &= proven[: self.rows - 1]

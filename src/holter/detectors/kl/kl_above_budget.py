@@ -6,12 +6,12 @@ level above which the text has little in common with the reference: one nat a to
 every token by e.
 
 ## When it fires
-With a KL target in the configuration: the median of ten values lies above `over` times the target for ten values,
-after the first 20. Without one: the median of five values lies above `level_token` or `level_sequence`, whichever unit
-the log uses, and above `growth` times its level at the start, five values running. In the first five values, where a
-median says little, a single value of ten times that level is a "pattern", as are two above the level running in the
-first twelve; information once KL is back below the level. It is critical when another signal (reward, held-out score,
-size of the updates, the text itself) changes for the worse with it.
+With a KL target in the configuration: the median of ten values lies above `over` times the target for ten values, after
+the first 20. Without one: the median of five values lies above `level_token` or `level_sequence`, whichever unit the
+log uses, and above `growth` times its level at the start, five values running. In the first five values, where a median
+says little, a single value of `single` times that level is a "pattern", as are two running in the first twelve that lie
+above the level and `growth` times the first value; information once KL is back below the level. It is critical when
+another signal (reward, held-out score, size of the updates, the text itself) changes for the worse with it.
 
 ## What to do
 - Read completions at the flagged step: is the text still of the kind you want?

@@ -59,7 +59,7 @@ class KLNegative(Detector):
     code: ClassVar = "HLT203"
     since: ClassVar = "0.1"
     says: ClassVar = "the KL estimate is negative"
-    explains: ClassVar = ("kl-bought-nothing",)
+    explains: ClassVar = ("kl-bought-nothing", "kl-nonzero-at-start")
     needs: ClassVar = (Need(concepts=("ref_kl",), log="the KL to the reference (beta or kl_coef above 0)"),)
 
     mild_sequence: float = limit(0.1, unit="nats/sequence", help="ignores estimates nearer to zero", low=0.0)

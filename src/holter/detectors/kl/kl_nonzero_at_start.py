@@ -12,7 +12,8 @@ more than an optimiser's first step moves; critical above `grave` times that. In
 `info_sequence` (above what bf16 rounding makes) and the warning: where a framework averages over several updates per
 row, the first updates are in it. PPO measures its KL before the row's updates; where the log also states how far sampler
 and trainer lie apart on a token, that is the rounding, and `noise` times as much over a whole completion is a warning.
-Where no token of the first row is clipped, the row's one update came after its KL, and `exact_token` is a warning.
+Where no token of the first row is clipped, the row's one update came after its KL, and `exact_token` is a warning. A KL
+below zero is never critical: it says that its estimate is wrong, which is `kl-negative`'s.
 
 ## What to do
 - Check that policy and reference load the same checkpoint, the same adapter and the same precision.
@@ -98,7 +99,9 @@ class KLNonzeroAtStart(Detector):
         value = abs(float(kl.values[0]))
         if value <= info:
             return
-        grave, teacher = value > self.grave * (self.warn_sequence if per_sequence else self.warn_token), _teacher(run)
+        # A KL below zero says that its estimate is wrong, not how far the models lie apart.
+        grave = float(kl.values[0]) > self.grave * (self.warn_sequence if per_sequence else self.warn_token)
+        teacher = _teacher(run)
         severity = Severity.CRITICAL if grave else Severity.WARNING if value > warn else Severity.INFO
         yield self.finding(
             Severity.INFO if teacher else severity,

@@ -24,6 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from holter.detectors.base import Detector, limit, quote
 from holter.detectors.log.witness import fullest
 from holter.detectors.numerics.bad_values import row_count
@@ -54,7 +56,10 @@ class StepsRepeat(Detector):
         series = fullest(run)
         if not run.repeated or series is None:
             return
-        many = run.repeated >= max(self.least, self.share * len(run)) and not run.resumes
+        rows = np.arange(len(run))
+        so_far = np.searchsorted(run.replaced, rows, side="right")
+        too_many = so_far >= np.maximum(self.least, self.share * (rows + 1))
+        many = bool(too_many[-1]) and not run.resumes
         yield self.finding(
             Severity.WARNING if many else Severity.INFO,
             Confidence.CERTAIN,
@@ -64,8 +69,9 @@ class StepsRepeat(Detector):
                 left=row_count(len(run)),
             ),
             run=run,
-            first=0,
+            first=run.replaced[0],
             last=len(run) - 1,
+            raised=int(np.argmax(too_many)) if many else run.replaced[0],
             evidence=[quote(series, sorted({0, len(series) - 1}), "the metric with most rows, as it was read")],
             advice=(
                 "Look at the file around a repeated step: equal rows were written twice, different rows are two runs.",

@@ -156,20 +156,22 @@ class MaskedNaN(Detector):
     def _proofs(self, run: Run, loss: Series, episode: Episode) -> Iterator[Evidence]:
         """What is not finite in the rows of an episode."""
         for concept in PROOF:
-            for series in run.all(concept)[:1]:
+            for series in run.all(concept):
                 inside = (series.at >= loss.at[episode.raised]) & (series.at <= loss.at[episode.last])
                 bad = np.flatnonzero(inside & ~np.isfinite(series.values))
                 if len(bad):
                     is_bad = said("{metric} is {value}", metric=series.metric, value=word(series.values[bad]))
                     yield quote(series, bad[:3], is_bad)
+                    break
 
     def _gone(self, run: Run, loss: Series, episode: Episode) -> Iterator[Evidence]:
         """The last values of what is no longer logged."""
         for concept in PROOF:
-            for series in run.all(concept)[:1]:
+            for series in run.all(concept):
                 i = int(np.searchsorted(series.at, loss.at[episode.raised])) - 1
                 if i >= 0 and loss.at[episode.raised] not in series.at:
                     yield quote(series, [i], "was logged until here")
+                    break
 
 
 _ADVICE = (

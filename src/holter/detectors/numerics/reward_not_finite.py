@@ -10,9 +10,9 @@ On reward, its components, its spread or the advantages being NaN or infinite. I
 its spread is not finite up to the end of the log, from its first value on or for `values` values or beside a loss
 that breaks in the same row. A component that is NaN now and then while the total is finite is a reward function that
 abstains, as it may when only some prompts concern it: an info with a count. It is a warning once it stays NaN.
-A NaN that the means hide is found by arithmetic: where the gap between the total and its weighted parts is, in every row,
-a whole number of completions of one function, and no multiple of a group's size, that function gave no number for them
-and each counted as 0. From a share of `share` on this is a warning while it lasts.
+A NaN that the means hide is found by arithmetic: where the gap between the total and its weighted parts is, in every
+row, a whole number of completions of one function, and these numbers have no common divisor, as whole groups have, that
+function gave no number for them and each counted as 0. From a share of `share` on this is a warning while it lasts.
 
 ## What to do
 - Log the raw rewards of the flagged step with their completions; find the division, logarithm or parser that fails.
@@ -44,6 +44,8 @@ from holter.language import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from holter.findings.finding import Finding
     from holter.runs.run import Run
@@ -77,10 +79,11 @@ class RewardNotFinite(Detector):
         ill = flags(total, len(run))
         for episode in episodes(ill):
             yield self._total(run, episode, [b for b in total if len(b.rows(episode.raised, episode.last))])
-        for episode in episodes(flags(rest, len(run)) & ~ill):
+        alone = flags(rest, len(run)) & ~ill
+        for episode in episodes(alone):
             mine = [b for b in rest if len(b.rows(episode.raised, episode.last))]
             if mine:
-                yield self._part(run, episode, mine)
+                yield self._part(run, episode, mine, alone)
         if not bads:
             yield from self._hidden(run)
 
@@ -90,7 +93,8 @@ class RewardNotFinite(Detector):
             mine = [b for b in group if b.lead]
             if not mine:
                 continue
-            if not heavy and any(b.lead for b in total):
+            first = min(int(b.series.at[0]) for b in mine)
+            if not heavy and any(b.lead and b.series.at[0] <= first for b in total):
                 continue  # the total is not finite because of them, and its finding names them
             parts = [b for b in rest if b.lead] if heavy else []
             mine.sort(key=lambda b: TOTAL.index(b.series.concept) if heavy else 0)
@@ -114,7 +118,7 @@ class RewardNotFinite(Detector):
                 Confidence.CERTAIN,
                 title,
                 run=run,
-                first=min(int(b.series.at[0]) for b in mine),
+                first=first,
                 last=max(int(b.series.at[b.lead - 1]) for b in mine),
                 active=never,
                 evidence=[
@@ -165,11 +169,15 @@ class RewardNotFinite(Detector):
             advice=_ADVICE,
         )
 
-    def _part(self, run: Run, episode: Episode, mine: list[Bad]) -> Finding:
-        """Components alone, while the total is finite."""
+    def _part(self, run: Run, episode: Episode, mine: list[Bad], alone: NDArray[np.bool_]) -> Finding:
+        """Components that are not finite while the total is, as it is in the rows `alone`."""
         healed = all(b.heals(episode.last) for b in mine)
         total = sum(len(b.rows(episode.raised, episode.last)) for b in mine)
-        stays = not healed and any(len(b.rows(episode.raised, episode.last)) >= self.values for b in mine)
+        held = [(b.series.at, b.rows(episode.raised, episode.last)) for b in mine]
+        long = [int(at[rows[int(self.values) - 1]]) for at, rows in held if len(rows) >= self.values]
+        stays = bool(long) and not healed
+        bad_at = np.concatenate([at[rows] for at, rows in held])
+        told = bad_at[alone[bad_at] & (bad_at >= min(long, default=len(run)))]
         bad = np.concatenate([b.series.values[b.rows(episode.raised, episode.last)] for b in mine])
         return self.finding(
             Severity.WARNING if stays else Severity.INFO,
@@ -185,6 +193,7 @@ class RewardNotFinite(Detector):
             run=run,
             first=episode.raised,
             last=episode.last,
+            raised=(int(told.min()) if len(told) else episode.last) if stays else None,
             active=not healed,
             evidence=[
                 quote(

@@ -60,8 +60,8 @@ class Unscored:
 def unscored(run: Run) -> Unscored | None:
     """The function that scores some completions of a prompt and not others; None where the total is the sum of its parts.
 
-    A function that abstains on whole prompts, as those for one task of a mixture do, leaves out whole groups: a multiple of
-    their size in every row. That is no fault, and None too.
+    Of several that fit, the one that could be told first. A function that abstains on whole prompts, as those for one task of
+    a mixture do, leaves out whole groups: a multiple of their size in every row. That is no fault, and None too.
     """
     reward = run.get("reward")
     parts = [s for s in run.all("reward_component") if s.split is Split.TRAIN and not s.derived]
@@ -73,29 +73,61 @@ def unscored(run: Run) -> Unscored | None:
     completions = _completions(run, at)
     if completions is None:
         return None
-    for weights in _weights(run, parts):
+    told = [_Told.of(weights, means, total) for weights in _weights(run, parts)]
+    # A total that some weights make of its parts to the last bit is not short of anything.
+    whole_sum = np.logical_or.reduce([np.logical_and.accumulate(t.none) for t in told])
+    found = []
+    for one in told:
+        for j in np.flatnonzero(one.weights).tolist():
+            counts = one.counts(j, completions)
+            raised = _raised(counts, whole_sum)
+            if raised is not None:
+                found.append(Unscored(parts[j], at, np.maximum(counts, 0), completions, raised))
+    return min(found, key=lambda u: u.raised, default=None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Told:
+    """What the total lacks if the functions have these weights.
+
+    Attributes:
+        weights: Weight of each function. Shape ``(p,)``.
+        terms: Weighted means. Shape ``(p, n)``.
+        gap: Their sum less the total. Shape ``(n,)``.
+        none: Where that is rounding. Shape ``(n,)``.
+    """
+
+    weights: NDArray[np.float64]
+    terms: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    none: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, weights: NDArray[np.float64], means: NDArray[np.float64], total: NDArray[np.float64]) -> _Told:
         terms = weights[:, None] * means
         gap = terms.sum(axis=0) - total
-        none = np.abs(gap) <= SAME * np.abs(terms).sum(axis=0)
-        if none.all():
-            return None
-        for j in np.flatnonzero(weights):
-            with np.errstate(all="ignore"):
-                share = np.where(none, 0.0, gap / terms[j] * completions)
-                counts = np.round(np.where(np.isfinite(share), share, -1.0))
-                whole = (np.abs(share - counts) <= WHOLE) & (counts >= 0) & (counts < completions)
-            raised = _raised(whole, counts.astype(np.int64))
-            if raised is not None:
-                return Unscored(parts[j], at, np.where(whole, counts, 0).astype(np.int64), completions, raised)
-    return None
+        return cls(weights, terms, gap, np.abs(gap) <= SAME * np.abs(terms).sum(axis=0))
+
+    def counts(self, j: int, completions: int) -> NDArray[np.int64]:
+        """Completions that function `j` left without a score, if the gap is its; -1 where that is no whole number of them."""
+        with np.errstate(all="ignore"):
+            share = np.where(self.none, 0.0, self.gap / self.terms[j] * completions)
+            near = np.round(np.where(np.isfinite(share), share, -1.0))
+            whole = (np.abs(share - near) <= WHOLE) & (near >= 0) & (near < completions)
+        return np.where(whole, near, -1).astype(np.int64)
 
 
-def _raised(whole: NDArray[np.bool_], counts: NDArray[np.int64]) -> int | None:
-    """First position at which every row so far fits, enough of them have a gap, and the gaps are no multiples of a group."""
-    fits = np.logical_and.accumulate(whole)
+def _raised(counts: NDArray[np.int64], whole_sum: NDArray[np.bool_]) -> int | None:
+    """First position at which all rows so far fit, enough have a gap, and the gaps have no common divisor, as whole groups have.
+
+    Args:
+        counts: Completions without a score, -1 where the row does not fit. Shape ``(n,)``.
+        whole_sum: Where the total has been the sum of its parts on all rows so far. Shape ``(n,)``.
+    """
+    fits = np.logical_and.accumulate(counts >= 0)
     enough = np.cumsum(counts > 0) >= ENOUGH
     single = np.gcd.accumulate(np.maximum(counts, 0)) == 1
-    ready = fits & enough & single
+    ready = fits & enough & single & ~whole_sum
     ready[: ROWS - 1] = False
     return int(np.argmax(ready)) if ready.any() else None
 

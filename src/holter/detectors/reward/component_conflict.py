@@ -32,7 +32,7 @@ from .16 to .06.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -41,7 +41,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.reward.lopsided import FEW, Lopsided, falls_in_few_rows, never_follows
 from holter.detectors.reward.task_reward import TASK
 from holter.detectors.statistics.drawdown import best_at, falls_from_best, spread_or_less
-from holter.detectors.statistics.episodes import episodes, onset
+from holter.detectors.statistics.episodes import QUIET, episodes, onset
 from holter.detectors.statistics.progress import Progress
 from holter.detectors.statistics.rolling import running_max, trailing_mean, trailing_median
 from holter.findings.finding import Alternative, Confidence, Severity
@@ -114,14 +114,16 @@ class ComponentConflict(Detector):
         candidates = sorted(
             ((int(f.part.at[e.raised]), i, e) for i, f in enumerate(falling) for e in f.episodes), key=lambda c: c[:2]
         )
-        until = -1
+        shown, over = -1, 0
         for raised, i, episode in candidates:
-            if raised <= until:
+            if raised <= shown:
                 continue
             finding = self._against(run, progress, falling[i], episode, [f for f in falling if f is not falling[i]])
             if finding is not None:
-                yield finding
-                until = len(run) if finding.active else int(np.searchsorted(run.steps, finding.last_step))
+                # While an earlier fall was not known to be over, this one was not told.
+                yield replace(finding, raised_step=max(finding.raised_step, float(run.steps[over])))
+                at = falling[i].part.at
+                shown, over = (len(run), 0) if finding.active else at[[episode.last, episode.last + QUIET]].tolist()
 
     def _against(
         self, run: Run, progress: Progress, falling: _Falling, episode: Episode, others: list[_Falling]

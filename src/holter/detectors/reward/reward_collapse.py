@@ -10,10 +10,10 @@ start, and `least` times the spread of single rewards, or `part` of the reward's
 and it must hold for 3 to 5 rows. It is over when half of the fall is made good. Where nothing had been gained, most of
 it must come within `sudden` rows; a slow slide from the first rows on is `reward-decline`.
 
-In the first twelve values that test has no power. There a level that is lost by half or more, and by half of the
-spread of single rewards where it is logged, all values since below all before, is reported as a pattern: when two
-rows hold it and a signal of another origin moved, when it is beyond the noise of shares of 64 completions, when it
-was four fifths of a positive reward, or when nothing at all is paid any more.
+In the first twelve values that test has no power. There a level that is lost by half or more, and by half of the spread
+of single rewards where it is logged, all values since below all before, is reported as a pattern: when two rows hold it
+and a signal of another origin moved, or one row does and two signals did, when it is beyond the noise of shares of 64
+completions, when it was four fifths of a positive reward, or when nothing at all is paid after rewards of 0.6 and more.
 
 It is critical when signals of another origin (KL, entropy, length, truncation, losses) moved at the same time and more
 than `lost` of the gain is gone; a warning otherwise; information when the reward came back, or when nothing moved with
@@ -47,7 +47,7 @@ from holter.detectors.statistics.episodes import episodes, leap, onset
 from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import RISES, Progress
 from holter.detectors.statistics.rolling import running_max, trailing_mean
-from holter.detectors.statistics.snapshots import FEW, comes_back, errors_apart, shifts
+from holter.detectors.statistics.snapshots import FEW, errors_apart, pattern, shifts
 from holter.detectors.statistics.trend import trend_z
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
@@ -209,31 +209,19 @@ class RewardCollapse(Detector):
             others = corroboration(run, max(first - 1, 0), raised)
             if not self._more_than_a_row(x, shift, len(others)):
                 continue
-            back = comes_back(x, shift)
-            active = back is None and len(x) < FEW  # with more values the test of the fall decides
-            return self.finding(
-                Severity.WARNING if active else Severity.INFO,
-                Confidence.PATTERN,
-                said(
+            return pattern(
+                self,
+                run,
+                reward,
+                x,
+                shift,
+                title=said(
                     "{metric} falls from about {best} to {now}",
                     metric=reward.metric,
                     best=number(shift.before),
                     now=number(shift.after),
                 ),
-                run=run,
-                first=first,
-                last=int(reward.at[len(x) - 1 if back is None else back]),
-                raised=raised,
-                onset=(int(reward.at[shift.began - 1]), first),
-                active=active,
-                evidence=[
-                    quote(
-                        reward,
-                        sorted({0, shift.began - 1, shift.began, shift.raised}),
-                        "every value since is below every value before; too few rows for more than a pattern",
-                    ),
-                    *others,
-                ],
+                others=others,
                 advice=ADVICE,
                 alternatives=(
                     *ALTERNATIVES,

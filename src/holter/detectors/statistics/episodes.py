@@ -31,6 +31,10 @@ class Episode:
     last: int
     active: bool
 
+    def brief(self, points: int) -> bool:
+        """Whether it is over and lasted fewer than `points`: a passing matter."""
+        return not self.active and self.last - self.raised < points
+
 
 def unexcused(episode: Episode, excused: NDArray[np.bool_]) -> int | None:
     """First point of an episode at which nothing excuses it: where a warning can be said. None while there is none.

@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holter.detectors.base import quote
+from holter.findings.finding import Confidence, Severity
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from holter.detectors.base import Detector
+    from holter.findings.finding import Alternative, Evidence, Finding
+    from holter.runs.run import Run, Series
 
 FEW = 12
 """Values of a series below which its rows are snapshots; from then on the tests speak."""
@@ -67,18 +74,20 @@ def shifts(values: NDArray[np.float64], *, up: bool) -> Iterator[Shift]:
 
 
 def errors_apart(values: NDArray[np.float64], shift: Shift, items: int = COMPLETIONS) -> float:
-    """Size of a shift in the standard errors of shares of `items` completions a row; NaN where a value lies outside 0 to 1.
+    """Size of a shift in standard errors; NaN where a value lies outside 0 to 1.
 
-    No mean of numbers between 0 and 1 has more noise than a share.
+    The error is that of shares of `items` completions a row, than which no mean of numbers between 0 and 1 has more noise; or
+    what the values scatter on either side of the shift, which shows where a row rests on fewer.
     """
     x = values[: shift.raised + 1]
     if not ((x >= 0) & (x <= 1)).all():
         return float("nan")
-    spread = sum(
-        level * (1 - level) / rows for level, rows in ((shift.before, shift.earlier), (shift.after, shift.later))
-    )
-    apart = abs(shift.after - shift.before)
-    return apart / max(float(np.sqrt(spread / items)), 1.0 / items)
+    sides = (x[: shift.began], shift.before), (x[shift.began :], shift.after)
+    of_shares = sum(level * (1 - level) / len(side) for side, level in sides) / items
+    freedom = len(x) - len(sides)
+    scatter = sum(float(((side - side.mean()) ** 2).sum()) for side, _ in sides) / max(freedom, 1)
+    own = scatter * sum(1 / len(side) for side, _ in sides)
+    return abs(shift.after - shift.before) / max(float(np.sqrt(max(of_shares, own))), 1.0 / items)
 
 
 def comes_back(values: NDArray[np.float64], shift: Shift) -> int | None:
@@ -87,3 +96,55 @@ def comes_back(values: NDArray[np.float64], shift: Shift) -> int | None:
     rest = values[shift.raised + 1 :]
     back = np.flatnonzero(rest > half if shift.after < shift.before else rest < half)
     return shift.raised + 1 + int(back[0]) if len(back) else None
+
+
+def pattern(
+    detector: Detector,
+    run: Run,
+    series: Series,
+    values: NDArray[np.float64],
+    shift: Shift,
+    *,
+    title: str,
+    others: Sequence[Evidence],
+    advice: Sequence[str],
+    alternatives: Sequence[Alternative],
+) -> Finding:
+    """The finding of a shift: a warning while it holds and the rows are few, and never more than a pattern.
+
+    Args:
+        detector: Whose finding it is.
+        run: The run.
+        series: The series that is quoted, finite values only. Length n.
+        values: Values the shift was found in, those of `series` or what was computed from them. Shape ``(n,)``.
+        shift: The shift.
+        title: What happened.
+        others: Other signals that moved with it.
+        advice: What to do.
+        alternatives: What else it could be.
+    """
+    first, back = int(series.at[shift.began]), comes_back(values, shift)
+    active = back is None and len(values) < FEW  # with more values the tests decide
+    return detector.finding(
+        Severity.WARNING if active else Severity.INFO,
+        Confidence.PATTERN,
+        title,
+        run=run,
+        first=first,
+        last=int(series.at[-1 if back is None else back]),
+        raised=int(series.at[shift.raised]),
+        onset=(int(series.at[shift.began - 1]), first),
+        active=active,
+        evidence=[
+            quote(
+                series,
+                sorted({0, shift.began - 1, shift.began, shift.raised}),
+                "every value since is above every value before; too few rows for more than a pattern"
+                if shift.after > shift.before
+                else "every value since is below every value before; too few rows for more than a pattern",
+            ),
+            *others,
+        ],
+        advice=advice,
+        alternatives=alternatives,
+    )

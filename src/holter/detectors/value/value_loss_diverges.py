@@ -153,9 +153,8 @@ class ValueLossDiverges(Detector):
             return
         error = error.finite()
         before = on_rows(error, loss.at) / 2
-        zero = (
-            mean_square_return(run, loss.at, self.batch) / 2
-        )  # near perfection every step is an overshoot, and harmless
+        # Near perfection every step is an overshoot, and harmless.
+        zero = mean_square_return(run, loss.at, self.batch) / 2
         with np.errstate(invalid="ignore"):
             flags = (loss.values > self.worse * before) & (before > 0) & (loss.values > zero)
         for episode in episodes(flags):

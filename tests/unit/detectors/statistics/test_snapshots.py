@@ -45,6 +45,15 @@ def test_shares_without_noise_still_have_the_grain_of_their_count():
     assert errors_apart(values, shift) == 64.0
 
 
+def test_values_that_scatter_more_than_shares_of_64_set_their_own_noise():
+    values = np.asarray([0.3, 0.8, 0.7, 0.2, 0.1])
+    *_, shift = (s for s in shifts(values, up=False) if s.began == 3)
+    within = (
+        0.3**2 + 0.2**2 + 0.1**2 + 0.05**2 + 0.05**2
+    ) / 3  # around means of 0.6 and 0.15, two of five degrees spent
+    assert errors_apart(values, shift) == pytest.approx(0.55 / np.sqrt(within * (1 / 3 + 1 / 2)))
+
+
 def test_half_of_a_fall_made_good_is_its_end():
     values = np.asarray([1.0, 0.2, 0.3, 0.7, 0.1])
     first = next(iter(shifts(values, up=False)))
