@@ -89,8 +89,6 @@ export interface Series extends UnknownSeries {
   unit: string;
   split: "train" | "eval";
   label: string;
-  derived: boolean;
-  fit: string;
   band: { low: number | null; high: number | null; rule: string } | null;
 }
 

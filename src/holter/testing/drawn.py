@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holter.runs.run import Run
     from holter.simulation.run import Simulated
 
-MOST_ROWS = 30
+MOST_ROWS = 14
 ALWAYS = ("reward", "loss", "completions/mean_length", "kl")
 """Columns that nearly every log has."""
 TAME = (0.0, 0.0, 1.0, 1.0, 0.5, 0.25, 0.75, 0.3, 0.31, 0.9, 0.05, 0.001, 2.0, -0.1, 8.0, 40.0, 300.0)

@@ -221,8 +221,6 @@ def _column(run: Run, series: Series, axes: Axes, most: int) -> dict[str, Any]:
         "unit": str(series.unit),
         "split": str(series.split),
         "label": next(iter(series.labels.values()), ""),
-        "derived": series.derived,
-        "fit": str(series.fit),
         "band": None if band is None else {"low": _end(band.low), "high": _end(band.high), "rule": band.rule},
     }
 
