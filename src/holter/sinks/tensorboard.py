@@ -39,7 +39,8 @@ class TensorBoardSink:
         folder.mkdir(parents=True, exist_ok=True)
         now = time.time()
         # TensorBoard reads the files of a folder in the order of their names; those of one second in that of their numbers.
-        name = f"events.out.tfevents.{int(now):010d}.{socket.gethostname()}.{os.getpid()}.{next(_NUMBERS)}"
+        # torch's own writers of this process count theirs from 0 as well, and two writers of one file would spoil it.
+        name = f"events.out.tfevents.{int(now):010d}.{socket.gethostname()}.{os.getpid()}.{next(_NUMBERS)}.holter"
         self._path = folder / name
         self._append(encoding.version(now))
         self.configure(manifest.config)

@@ -19,6 +19,40 @@ def test_a_part_that_stays_nan_is_a_warning_from_its_third_value_on():
     assert not warns_since_it_says(cls, run)
 
 
+def test_hidden_nans_are_a_warning_from_the_row_at_which_they_have_become_enough():
+    unscored = [
+        1,
+        0,
+        0,
+        1,
+        0,
+        0,
+        1,
+        0,
+        0,
+        1,
+        0,
+        1,
+        3,
+        3,
+        3,
+        3,
+        3,
+    ]  # of 16; 14 of 240 in the first 15 rows, 11 of 224 in 14
+    mean = [0.5 + 0.01 * n for n in range(len(unscored))]
+    total = [m * (1 - n / 16) for m, n in zip(mean, unscored, strict=True)]
+    lengths = [20 + (2 * n + 1) / 16 for n in range(len(unscored))]
+    run = run_of(
+        range(len(unscored)), {"reward": total, "rewards/format/mean": mean, "completions/mean_length": lengths}
+    )
+    cls = all_detectors()["reward-not-finite"]
+    (found,) = said(cls, run)
+    assert (found.severity, found.first_step, found.raised_step) == (Severity.WARNING, 0, 14)
+    assert [f.severity for f in said(cls, run.until(13))] == [Severity.INFO]
+    assert not agrees_live(cls, run)
+    assert not warns_since_it_says(cls, run)
+
+
 def test_a_rate_of_zero_is_a_warning_once_the_log_shows_that_it_is_not_rounded():
     coarse, fine = [0.25, 0.31, 0.42, 0.38, 0.29, 0.33, 0.41], [0.3123456, 0.2987654, 0.3345671]
     run = run_of(range(10), {"lr": [0.0] * 10, "grad_norm": coarse + fine})

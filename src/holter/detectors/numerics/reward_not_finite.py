@@ -218,11 +218,18 @@ class RewardNotFinite(Detector):
             return
         rows = np.flatnonzero(found.counts)
         first, last = int(rows[0]), int(rows[-1])
-        share = float(found.counts[first : last + 1].mean()) / found.completions
+        # Share of the completions without a number since the first of them, as it stood at each of these rows.
+        shares = np.cumsum(found.counts)[rows] / (rows - first + 1) / found.completions
+        share = float(shares[-1])
         active = len(found.at) - 1 - last < QUIET
-        row = int(found.at[first])
+        row, raised = int(found.at[first]), found.raised
+        warns = active and share >= self.share
+        if warns:
+            # A look before that would have found fewer.
+            held = np.searchsorted(rows, raised, side="right") - 1
+            raised = max(raised, int(rows[held + int(np.argmax(shares[held:] >= self.share))]))
         yield self.finding(
-            Severity.WARNING if active and share >= self.share else Severity.INFO,
+            Severity.WARNING if warns else Severity.INFO,
             Confidence.CERTAIN,
             said(
                 "{percent} % of completions have no number from {function}, and count as 0 in {reward}",
@@ -233,7 +240,7 @@ class RewardNotFinite(Detector):
             run=run,
             first=row,
             last=int(found.at[last]),
-            raised=int(found.at[found.raised]),
+            raised=int(found.at[raised]),
             active=active,
             evidence=[
                 quote(
