@@ -12,13 +12,13 @@ import logging
 import secrets
 import threading
 import time
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holter.dashboard.entry import Entry
+from holter.dashboard.found_log import FoundLog, key_of, signature_of, signature_of_files
 from holter.dashboard.glimpse import glimpse
 from holter.dashboard.pending import unjudged
 from holter.dashboard.work import Crew, Judge, LogReader
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from holter.dashboard.apart import Worker
     from holter.language import Said
-    from holter.readers.base import Source
     from holter.runs.load import Choices
     from holter.runs.run import Run
 
@@ -52,49 +51,6 @@ LOOKING_REST = 9.0
 """Times as long as a look took until the next one."""
 
 logger = logging.getLogger("holter")
-
-Signature = tuple[tuple[str, int, int], ...]
-
-
-@dataclass(slots=True, eq=False)
-class _Log:
-    """The sources of one run, and what came of them.
-
-    Attributes:
-        choices: The sources, the best first.
-        seen: Its files at the last look.
-        read: Its files when it was last read; None before it was.
-        reader: Which reader reads it on and has kept what it understood; None before it was read a second time.
-        busy: Whether it is being read.
-        judging: Ids of its runs that are being judged.
-        pulsed: What its pulses were taken of.
-        taken: When.
-    """
-
-    choices: Choices
-    entries: list[Entry]
-    reader: int | None = None
-    seen: Signature = ()
-    read: Signature | None = None
-    troubles: tuple[Skipped, ...] = ()
-    reading_due: float = 0.0
-    diagnosis_due: float = 0.0
-    busy: bool = False
-    judging: set[str] = field(default_factory=set)
-    takers: dict[str, PulseTaker] = field(default_factory=dict)
-    pulsed: object = None
-    taken: float = 0.0
-    shown: frozenset[str] = frozenset()
-
-    @property
-    def stale(self) -> bool:
-        """Whether its files changed since it was read."""
-        return self.seen != self.read
-
-    @property
-    def newest(self) -> int:
-        """When its newest file changed."""
-        return max((mtime for _, _, mtime in self.seen), default=0)
 
 
 class Fleet:
@@ -119,7 +75,7 @@ class Fleet:
         """Tells its versions from those of another one, as of a server before or after."""
         self._crew = crew or Crew.here(Settings())
         self._clock = clock
-        self._logs: dict[str, _Log] = {}
+        self._logs: dict[str, FoundLog] = {}
         self._entries: dict[str, Entry] = {}
         self._found: tuple[Skipped, ...] = ()
         self._asked_for: dict[str, float] = {}
@@ -214,16 +170,16 @@ class Fleet:
     def find(self) -> None:
         """Find the runs and see which files changed. New ones are published at once, with what the ends of their files say."""
         found = logs_in(self.root)
-        choices = {_key(each): each for each in found.runs}
-        seen = {key: _signature([source for source, _ in each]) for key, each in choices.items()}
-        new: list[_Log] = []
+        choices = {key_of(each): each for each in found.runs}
+        seen = {key: signature_of([source for source, _ in each]) for key, each in choices.items()}
+        new: list[FoundLog] = []
         with self._changed:
             self._found = tuple(found.refused)
             for gone in self._logs.keys() - choices.keys():
                 del self._logs[gone]
             for key, each in choices.items():
                 if key not in self._logs:
-                    self._logs[key] = _Log(each, [self._entry(each[0][0].name)])
+                    self._logs[key] = FoundLog(each, [self._entry(each[0][0].name)])
                     new.append(self._logs[key])
                 self._logs[key].choices, self._logs[key].seen = each, seen[key]
             logs = list(self._logs.values())
@@ -238,7 +194,7 @@ class Fleet:
         for log in new:
             self._glimpse(log)
 
-    def _glimpse(self, log: _Log) -> None:
+    def _glimpse(self, log: FoundLog) -> None:
         """Show where a run stands that is not read yet."""
         if log.read is not None or self.closed:
             return
@@ -307,7 +263,7 @@ class Fleet:
                     return runs, troubles
         return [], troubles
 
-    def _asked(self, log: _Log) -> float:
+    def _asked(self, log: FoundLog) -> float:
         """When a run of a log was asked for last; 0 where none was."""
         return max((self._asked_for.get(e.id, 0.0) for e in log.entries), default=0.0)
 
@@ -424,13 +380,13 @@ class Fleet:
             version=(old.version if old else 0) + 1,
         )
 
-    def _take_pulses(self, log: _Log) -> None:
+    def _take_pulses(self, log: FoundLog) -> None:
         """Of a log whose files are as they were and whose rows are too only the time goes on."""
         now = self._clock()
         entries = log.entries
         # A run folder says how the run ended in a file beside its rows.
         said = layout.findings_file(log.choices[0][0].files[0].parent)
-        of = (log.seen, _files([said]), *((e.id, e.run) for e in entries))
+        of = (log.seen, signature_of_files([said]), *((e.id, e.run) for e in entries))
         if of == log.pulsed:
             pulses = {e.id: e.pulse.later(now - log.taken) for e in entries}
         else:
@@ -439,13 +395,13 @@ class Fleet:
             log.pulsed, log.taken = of, now
             log.entries = [replace(e, pulse=pulses.get(e.id, e.pulse)) for e in log.entries]
 
-    def _pulse(self, log: _Log, entry: Entry, now: float) -> Pulse:
+    def _pulse(self, log: FoundLog, entry: Entry, now: float) -> Pulse:
         if entry.run is None:
             # How many rows there are is not known, so it says nothing of the pace of the next ones.
             return PulseTaker().of(log.choices[0][0].files[0], 0, now)
         return log.takers.setdefault(entry.id, PulseTaker()).take(entry.run, now)
 
-    def _publish(self, log: _Log | None = None) -> None:
+    def _publish(self, log: FoundLog | None = None) -> None:
         """Show what there is now, of one log or of all; what changed is stamped with a new version."""
         with self._changed:
             if log is not None and not any(each is log for each in self._logs.values()):
@@ -474,23 +430,3 @@ def _stamped(entry: Entry, shown: Entry | None, version: int) -> Entry:
     """An entry with the version since which a page that shows it is right."""
     same = shown is not None and (shown.version, shown.state) == (entry.version, entry.state)
     return replace(entry, since=shown.since if shown is not None and same else version)
-
-
-def _key(choices: Choices) -> str:
-    return "\0".join(source.name for source, _ in choices)
-
-
-def _signature(sources: Sequence[Source]) -> Signature:
-    """Path, size and time of change of every file of a run."""
-    return tuple(each for source in sources for each in _files(source.files))
-
-
-def _files(paths: Sequence[Path]) -> Signature:
-    """The same of these files, as far as they are there."""
-    out: list[tuple[str, int, int]] = []
-    for here in paths:
-        with suppress(OSError):
-            for file in sorted(here.iterdir()) if here.is_dir() else [here]:
-                status = file.stat()
-                out.append((str(file), status.st_size, status.st_mtime_ns))
-    return tuple(out)
