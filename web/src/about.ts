@@ -35,7 +35,7 @@ export function about(payload: Payload, run: Run): HTMLElement {
           [t("path")]: run.path,
           [t("dialect")]: run.dialect,
           [t("step axis")]: told(run.step_axis),
-          [t("rows")]: String(run.rows),
+          [t("rows")]: run.rows === null ? "–" : String(run.rows),
         }),
         ...run.notes.map((n) => h("p", { class: "note" }, told(n))),
         run.unknown_names.length

@@ -74,12 +74,12 @@ export class HeldRuns {
 }
 
 function blank(summary: Summary): Run {
-  const { name, dialect, last_step } = summary;
+  const { name, dialect, rows, last_step } = summary;
   return {
     name,
     dialect,
     last_step,
-    rows: summary.rows ?? 0,
+    rows,
     path: "",
     step_axis: "",
     first_step: null,

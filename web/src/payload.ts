@@ -107,7 +107,8 @@ export interface Head {
   path: string;
   dialect: string;
   step_axis: string;
-  rows: number;
+  /** Null where the log was not read yet, as in the dashboard. */
+  rows: number | null;
   first_step: Num | null;
   last_step: Num | null;
   verdict: Verdict;

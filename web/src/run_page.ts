@@ -154,7 +154,9 @@ export class RunPage {
         h(
           "span",
           { class: "run-facts" },
-          `${run.dialect} · ${run.rows === 1 ? t("1 row") : t("{n} rows", { n: step(run.rows) })}`,
+          [run.dialect, run.rows === null ? t("Reading …") : run.rows === 1 ? t("1 row") : t("{n} rows", { n: step(run.rows) })]
+            .filter(Boolean)
+            .join(" · "),
         ),
       ),
       payload.runs.length > 1 ? this.overview() : null,
