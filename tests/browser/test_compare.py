@@ -251,3 +251,14 @@ def test_it_prints_in_light_colours(open_page, written):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator(".toolbar").is_hidden()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
+
+
+@pytest.mark.parametrize("name", ["two", "sweep"])
+def test_on_paper_the_table_of_settings_is_no_wider_than_the_paper(open_page, written, name):
+    page = open_page(written(name)).page
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    paper = page.locator(".page").bounding_box()
+    tables = [t.bounding_box() for t in page.locator(".overview table").all()]
+    assert [t for t in tables if t["x"] + t["width"] > paper["x"] + paper["width"] + 1] == []
+    page.evaluate("dispatchEvent(new Event('afterprint'))")

@@ -319,3 +319,56 @@ def test_many_runs_are_told_apart_and_the_outermost_are_named(open_page, tmp_pat
     named = page.locator('[data-strip^="reward/"]').first.locator(".lines li")
     assert named.count() == 3
     assert [r.split()[0] for r in named.locator(".rank").all_inner_texts()] == ["max", "mid", "min"]
+
+
+ENDS = """() => [...document.querySelectorAll('.strip .metric')].filter((m) => m.checkVisibility()).map((m) => {
+  const [room, end] = [m.getBoundingClientRect(), m.querySelector('.metric-end').getBoundingClientRect()];
+  return [m.querySelector('.metric-end').textContent, end.left >= room.left - 1 && end.right <= room.right + 1];
+})"""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_of_a_name_that_is_too_long_the_end_is_seen(open_page, tmp_path, width):
+    names = ["rewards/relevance/mean", "rewards/positivity/mean", "rewards/wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww/mean"]
+    columns = {name: [0.01 * (i + s) for s in range(40)] for i, name in enumerate(["reward", *names])}
+    file = tmp_path / "names.html"
+    file.write_text(html_of([diagnose(run_of([float(s) for s in range(1, 41)], columns))]), encoding="utf-8")
+    page = open_page(file, width=width).page
+    page.wait_for_selector(".strip canvas")
+    on_screen = page.evaluate(ENDS)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    for ends in (on_screen, page.evaluate(ENDS)):
+        assert [end for end, whole in ends if not whole] == []
+        assert {"reward", "/relevance/mean", "/positivity/mean", "wwwww/mean"} == {end for end, _ in ends}
+
+
+def test_on_paper_the_table_of_runs_is_as_wide_as_the_paper_and_names_stay_whole(open_page, tmp_path):
+    file = tmp_path / "three.html"
+    three = [consumed(f"runs/grpo-seed{i}", 100, flip=flip) for i, flip in enumerate((99, 21, 25))]
+    file.write_text(html_of(three), encoding="utf-8")
+    page = open_page(file).page
+    page.wait_for_selector(".strip canvas")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    table = page.locator(".overview table").bounding_box()
+    paper = page.locator(".page").bounding_box()
+    assert table["x"] + table["width"] <= paper["x"] + paper["width"] + 1
+    assert max(b["height"] for b in (r.bounding_box() for r in page.locator(".overview .run").all())) < 40
+
+
+def test_a_strip_of_held_out_data_says_so(open_page, tmp_path):
+    columns = {
+        name: [0.01 * s for s in range(40)] for name in ("reward", "reward_std", "eval/reward_std", "eval/reward")
+    }
+    file = tmp_path / "held_out.html"
+    two = [diagnose(run_of([float(s) for s in range(1, 41)], columns, name=name)) for name in ("runs/a", "runs/b")]
+    file.write_text(html_of(two), encoding="utf-8")
+    page = open_page(file).page
+    page.wait_for_selector(".strip canvas")
+    assert page.locator(".strip h4").all_inner_texts() == [
+        "Reward",
+        "Reward on held-out prompts",
+        "Reward spread",
+        "Reward spread · held out",
+    ]

@@ -29,13 +29,24 @@ def started(arguments, *, stdout=subprocess.PIPE, without=(), **variables) -> su
 
 
 @EACH
-def test_what_an_encoding_has_no_sign_for_is_a_question_mark(arguments):
-    process = started(arguments, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437"])
+def test_what_an_encoding_has_no_sign_for_has_a_stand_in_of_the_same_width(arguments, encoding):
+    process = started(arguments, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
     out, error = process.communicate(timeout=PATIENCE)
     assert (process.returncode in (0, 1), error) == (True, b"")
-    assert out.isascii()
+    shown = out.decode(encoding)
     if arguments[0] == "check":
-        assert b"? CRITICAL" in out
+        assert "x CRITICAL" in shown
+        assert "0.9688 > 0" in shown
+        assert {len(line) for line in shown.splitlines() if line[:1] in "|+" and line} == {80}
+    assert "?" not in shown.replace("normal?", "").replace("finite?", "")
+
+
+def test_without_a_sign_for_chinese_the_box_keeps_its_edges():
+    process = started(["check", "--lang", "zh", str(SICK)], PYTHONIOENCODING="ascii", PYTHONUTF8="0", COLUMNS="80")
+    out, error = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, error) == (1, b"")
+    assert {len(line) for line in out.decode().splitlines() if line.startswith(("|", "+"))} == {80}
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -77,3 +88,14 @@ def test_a_signal_ends_watching_without_a_terminal_as_ctrl_c_does(number, tmp_pa
     process.send_signal(number)
     out, error = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, error) == (0, b"", b"")
+
+
+def test_ctrl_c_ends_a_command_without_a_word_and_says_nothing_of_the_run():
+    command = [sys.executable, "-m", "holter", "check", "-"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # More than a pipe holds: once all of it is written the command is reading.
+    process.stdin.write(b'{"step": 1, "loss": 0.5}\n' * 100_000)
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out, error.strip()) == (130, b"", b"")

@@ -9,6 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests.full_disk import disk_of
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -97,3 +98,18 @@ def test_a_name_that_means_no_format_is_refused_unless_the_format_is_said(tmp_pa
     assert "run.pdf: the name does not say in which format" in done.stderr
     assert not out.exists()
     assert report(str(HANDS_ON), "-o", str(out), "--format", "markdown").returncode == 0
+
+
+def test_a_folder_is_no_name_of_a_report(tmp_path):
+    done = report(str(HANDS_ON), "-o", str(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"holter: {tmp_path}: it is a folder; name a file in it, as {tmp_path}/")
+
+
+def test_half_of_a_report_is_not_left_on_a_full_disk(tmp_path):
+    page = tmp_path / "run.html"
+    with disk_of(30_000):
+        done = report(str(HANDS_ON), "-o", str(page))
+    assert done.returncode == 2
+    assert "it cannot be written" in done.stderr
+    assert not page.exists()

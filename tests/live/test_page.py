@@ -63,6 +63,28 @@ def test_eighty_columns_hold_what_is_wrong_what_changed_and_the_vital_signs():
     assert lines[-1].startswith("q leave")
 
 
+def test_a_long_path_leaves_room_for_what_was_found():
+    (run,) = load([SICK]).runs
+    screen = LiveScreen((80, 24))
+    long = replace(run, name="/a/way/that/never/ends" * 9 + "/hacked-ppo/log.jsonl")
+    screen.show([diagnose(long)], ["3 rows a minute"], [None], (), "")
+    assert shown(screen)[0].startswith("✗ CRITICAL  …")
+    assert "hacked-ppo/log.jsonl  From step 6: the policy" in shown(screen)[0]
+
+
+def test_all_that_a_finding_brought_is_named_and_what_is_over_is_said_to_be():
+    found = diagnose(load([SICK]).runs[0])
+    story = max(found.stories, key=lambda s: len(s.consequences))
+    over = replace(story, root=replace(story.root, active=False))
+    assert over.active, "a consequence holds on"
+    screen = LiveScreen((80, 60))
+    screen.show([replace(found, stories=(over,))], [""], [None], (), "")
+    page = " ".join(" ".join(shown(screen, rows=60)).split())
+    assert f"{over.root.detector} steps 6-120, over: " in page
+    names = ", ".join(dict.fromkeys(c.detector for c in over.consequences))
+    assert f"└ then {names}" in page
+
+
 def test_a_healthy_run_is_said_to_be_so_with_its_limits():
     assert "Nothing is wrong now, as far as this log shows." in shown(screen_of(HEALTHY))
 

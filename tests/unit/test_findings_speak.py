@@ -10,8 +10,7 @@ from holter import language
 from holter.detectors.registry import all_detectors
 from holter.findings.diagnosis import FROM_THE_FIRST_ROW, diagnose
 from holter.language import Said
-from holter.readers.base import Source
-from holter.runs.load import load_source
+from holter.runs.load import load
 from holter.signals.catalog import catalog
 from holter.simulation.faults import FAULTS
 from holter.simulation.run import simulate
@@ -45,7 +44,7 @@ def said(tmp_path_factory):
     catalogues have to hold of them."""
     folder = tmp_path_factory.mktemp("made")
     made = [simulate(k.algorithms[0], f, seed=3, rows=100).write(folder / f) for f, k in FAULTS.items()]
-    runs = [case.run for case in CASES] + [load_source(Source.of(log)).runs[0] for log in made]
+    runs = [case.run for case in CASES] + [load([log]).runs[0] for log in made]
     return {(where, *catalogued(text)): text for run in runs for where, text in texts(run)}
 
 

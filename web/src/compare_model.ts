@@ -55,7 +55,7 @@ export function range(payload: ComparePayload): Range {
 
 function strip(payload: ComparePayload, signal: Compared, drawn: Drawn): StripModel {
   const page = signal.page === null ? undefined : payload.pages[signal.page];
-  const title = page ? titleOf(told(page.title), signal.key, signal.label, signal.held_out) : signal.metric;
+  const title = page ? titleOf(told(page.title), signal.page ?? "", signal.label, signal.held_out) : signal.metric;
   const labels = shortLabels(payload);
   const means: Curve[] = [];
   const bands: Band[] = [];

@@ -87,13 +87,13 @@ export function shortNames(runs: { name: string }[]): string[] {
 function model(payload: Payload, id: string, curves: LoggedCurve[], one: boolean): StripModel {
   const first = curves[0]?.series;
   const titled = first ? told(payload.signals[first.signal]?.title ?? first.metric) : id;
-  const title = one && first ? titleOf(titled, first.key, first.label, first.split === "eval") : titled;
+  const title = one && first ? titleOf(titled, first.signal, first.label, first.split === "eval") : titled;
   return { id, title, unit: first?.unit ?? "", curves, band: first?.band ?? null, findings: [], resumes: [] };
 }
 
-/** A strip of one metric says which: the reward function, the evaluation. */
-export function titleOf(titled: string, key: string, label: string, heldOut: boolean): string {
-  return [titled, label, heldOut && !key.startsWith("eval/reward") ? t("held out") : ""].filter(Boolean).join(" · ");
+/** A strip of one metric says which: the reward function, the evaluation. Signals of evaluations only say so by their titles. */
+export function titleOf(titled: string, signal: string, label: string, heldOut: boolean): string {
+  return [titled, label, heldOut && !signal.startsWith("eval/") ? t("held out") : ""].filter(Boolean).join(" · ");
 }
 
 function mark(model: StripModel, run: Run, at: number, placed: Placed): void {

@@ -10,8 +10,10 @@ import { paint, swatch } from "./tones";
 
 /** From how many lines on only three of them are named. */
 export const MANY = 7;
-/** Letters at the end of a name that are always shown. */
-const END = 10;
+/** Letters at the end of a name that are shown where there is no room for all of it: at least, and at most to begin with a word. */
+const [LEAST, MOST] = [10, 18];
+/** Between the words of a name. */
+const JOINT = /[/_.-]/g;
 
 interface Row {
   root: HTMLElement;
@@ -77,9 +79,17 @@ function ranked<T extends { y: number | undefined }>(read: T[]): T[] {
 function name(row: Row, curve: Curve): void {
   const { label } = curve;
   // Where there is no room for all of it the middle goes: names of one strip are told apart by their ends.
-  const head = label.length > 2 * END ? label.slice(0, -END) : "";
-  replace(row.name, head ? h("span", { class: "metric-head" }, head) : null, label.slice(head.length));
+  const cut = end(label);
+  const head = cut ? h("span", { class: "metric-head" }, label.slice(0, cut)) : null;
+  replace(row.name, head, h("span", { class: "metric-end" }, label.slice(cut)));
   row.name.title = label;
   row.name.setAttribute("aria-label", label);
   paint(row.swatch, curve);
+}
+
+/** Where the end of a name begins: with one of its words, or in the middle of a long one. */
+function end(label: string): number {
+  const joints = [...label.matchAll(JOINT)].map((found) => found.index);
+  const fits = (at: number): boolean => label.length - at >= LEAST && label.length - at <= MOST;
+  return joints.find((at) => at > 0 && fits(at)) ?? Math.max(label.length - LEAST, 0);
 }

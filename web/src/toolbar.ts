@@ -38,7 +38,7 @@ export function toolbar(context: ToolbarContext): { root: HTMLElement; destroy: 
   ];
   const root = h(
     "div",
-    { class: "toolbar", role: "toolbar", "aria-label": t("Charts") },
+    { class: "toolbar", role: "group", "aria-label": t("Charts") },
     at,
     reset,
     h("span", { class: "keys" }, t("drag: zoom · double click: all · ← → + −: keys")),

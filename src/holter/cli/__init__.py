@@ -11,6 +11,7 @@ import importlib
 import io
 import os
 import pkgutil
+import signal
 import sys
 from typing import Any
 
@@ -18,11 +19,14 @@ import click
 
 from holter import __version__
 from holter.cli._speaking import Group, UnknownLanguageError, all_speaking, asked_for, choose
+from holter.cli._stand_ins import use_stand_ins
 from holter.errors import HolterError, reason
 from holter.language import said, speaking, spoken
 
 UNREADABLE = 2
 """Exit code when a log could not be read or the command was used wrongly."""
+INTERRUPTED = 128 + signal.SIGINT
+"""Exit code after Ctrl-C, as shells give it: 1 would say that something is wrong with the run."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What writing to standard output raises where its disk is full or broken."""
 
@@ -40,6 +44,14 @@ class _Commands(Group):
         found = importlib.import_module(f"{__name__}.{module}").command
         assert isinstance(found, click.Command)
         return found
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
+        """Run a command, or as much of it as Ctrl-C lets it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            ctx.exit(INTERRUPTED)
 
     def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:  # noqa: ANN401 - click's signature
         """Run a command in the language that it asks for, or that the environment does."""
@@ -66,8 +78,7 @@ def holter() -> None:
 def main() -> None:
     """Run the command line; errors of Holter become one line on standard error and exit code 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Where an encoding has no sign for a character, a question mark stands for it.
-        sys.stdout.reconfigure(errors="replace")
+        use_stand_ins(sys.stdout)
     try:
         holter()
     except HolterError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,8 @@ from holter.errors import reason
 from holter.language import said, told
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -48,8 +52,10 @@ def command(log: str, dest: Path, form: str | None) -> None:
     for each, target in zip(logs, targets, strict=True):
         if not each.rows:
             raise ExportError(said("{file}: there is no row in it, so there is nothing to write", file=each.name))
+        steps = _steps(each)
         try:
-            written = exporter.write(each, _steps(each), target)
+            with _whole(target):
+                written = exporter.write(each, steps, target)
         except OSError as error:
             raise ExportError(said("{file}: it cannot be written ({why}).", file=target, why=reason(error))) from error
         values = sum(len(c.values) for c in each.columns.values())
@@ -58,6 +64,22 @@ def command(log: str, dest: Path, form: str | None) -> None:
         for lost in written.lost:
             click.echo(told("not carried: {what}", what=told(lost)), err=True)
         tell_not_read(each.skipped)
+
+
+@contextmanager
+def _whole(target: Path) -> Iterator[None]:
+    """Whatever ends the writing early, a full disk or Ctrl-C: half of a log, which would look like a log, is not left."""
+    try:
+        yield
+    except FileExistsError:
+        # Somebody else made it meanwhile.
+        raise
+    except BaseException:
+        if target.is_dir():
+            shutil.rmtree(target, ignore_errors=True)
+        else:
+            target.unlink(missing_ok=True)
+        raise
 
 
 def _steps(log: RawLog) -> NDArray[np.float64]:

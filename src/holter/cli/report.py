@@ -80,9 +80,13 @@ def _format_of(output: str | None) -> str:
     Raises:
         SettingsError: When it means none.
     """
-    if output in (None, STANDARD):
+    if output is None or output == STANDARD:
         return "html"
-    form = FORMATS.get(Path(str(output)).suffix.lower())
+    if Path(output).is_dir():
+        raise SettingsError(
+            f"{output}:", said("it is a folder; name a file in it, as {file}", file=Path(output) / PAGE)
+        )
+    form = FORMATS.get(Path(output).suffix.lower())
     if form is None:
         why = said(
             "the name does not say in which format; end it in {suffixes}, or say one of {names}",

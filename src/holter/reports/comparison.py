@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
@@ -18,9 +20,9 @@ from holter.reports.safe_text import safe
 from holter.reports.terminal import MARKS, STYLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
 
     from holter.compare import Comparison, Difference, Pair
 
@@ -37,6 +39,12 @@ INTERVAL = 24
 """Columns that a difference and its interval have at least; longer ones go on in the next line."""
 WIDEST_HEAD = 10
 """Characters of a word that heads a column of numbers."""
+METRIC, BETWEEN = 1, 4
+"""Columns of the table of differences that can be narrower than what stands in them."""
+GAP = 2
+"""Blanks between columns."""
+PIECES = re.compile(r"[^/_.-]*[/_.-]|[^/_.-]+")
+"""Pieces of a metric's name, each with the mark behind it."""
 
 
 def print_comparison(console: Console, comparison: Comparison, *, verbose: bool) -> None:
@@ -70,7 +78,7 @@ def _groups(comparison: Comparison) -> RenderableType:
             Text(MARKS[status], style=STYLES[status]),
             Text(safe(group.label), style="bold"),
             words.runs_text(len(group.runs)),
-            Text(words.statuses(comparison, number) + (f": {names}" if names else "")),
+            Text(_says(words.statuses(comparison, number), names) if names else words.statuses(comparison, number)),
         )
     title = told("Settings") if len(comparison.groups) > 1 else told("Setting")
     return Padding(Group(Text(title, style="bold underline"), table), (0, 0, 0, 1))
@@ -106,7 +114,7 @@ def _pair(comparison: Comparison, pair: Pair, *, verbose: bool) -> RenderableTyp
     if words.within(pair):
         parts.append(Prose(words.one_run_each(), style="dim"))
     if differ:
-        parts.append(_table(comparison, pair, differ if verbose else differ[:MOST_SIGNALS]))
+        parts.append(_Differences(comparison, pair, differ if verbose else differ[:MOST_SIGNALS]))
         if not verbose and len(differ) > MOST_SIGNALS:
             more = told("and {n} more that differ; --verbose shows them", n=len(differ) - MOST_SIGNALS)
             parts.append(Text(more, style="dim"))
@@ -152,33 +160,84 @@ def _others(comparison: Comparison, pairs: Sequence[Pair]) -> RenderableType:
     return Padding(Group(table, Text(told("--verbose tells each in full."), style="dim")), (1, 0, 0, 1))
 
 
-def _table(comparison: Comparison, pair: Pair, differences: Sequence[Difference]) -> RenderableType:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("")
-    table.add_column(told("at the end"), overflow="fold", min_width=NARROWEST)
-    for group in (pair.first, pair.second):
-        head = " ".join(_shortened(word) for word in safe(_column(comparison, group)).split())
-        table.add_column(head, min_width=max(map(cell_len, head.split()), default=0))
-    table.add_column(told("difference, 95 %"), min_width=INTERVAL)
-    places = ["" if d.parting is None else told(words.place(comparison, d.parting.at)) for d in differences]
-    if any(places):
-        table.add_column(told("apart from"), min_width=max(map(cell_len, places)))
-    for each, place in zip(differences, places, strict=True):
-        signal = comparison.signals[each.key]
-        a, b = signal.levels[pair.first], signal.levels[pair.second]
+@dataclass(frozen=True)
+class _Differences:
+    """What differs between two settings: a table, or where the terminal is too narrow for one, sentences."""
+
+    comparison: Comparison
+    pair: Pair
+    differences: Sequence[Difference]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """As `rich` asks for it, which knows how wide it may be. A table that is too wide would be cut through its numbers."""
+        rows = [self._row(each) for each in self.differences]
+        labels = self._labels()
+        heads = ["", told("at the end"), *labels, told("difference, 95 %"), told("apart from")]
+        shown = len(heads) if any(row[-1].plain for row in rows) else len(heads) - 1
+        columns = [
+            _widest([*(head.split() if head in labels else [head]), *cells])
+            for head, *cells in zip(heads[:shown], *rows, strict=False)
+        ]
+        metric, interval = columns[METRIC], columns[BETWEEN]
+        room = options.max_width - sum(columns) - GAP * (shown - 1) + metric + interval
+        columns[BETWEEN] = interval if room - interval >= min(metric, NARROWEST) else min(interval, INTERVAL)
+        columns[METRIC] = min(metric, room - columns[BETWEEN])
+        if columns[METRIC] < min(metric, NARROWEST):
+            yield from map(_sentence, rows)
+            return
+        table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
+        for head, width in zip(heads, columns, strict=False):
+            table.add_column(head, width=width)
+        for row in rows:
+            row[METRIC] = Text(in_lines(row[METRIC].plain, columns[METRIC]))
+            table.add_row(*row[:shown])
+        yield table
+
+    def _labels(self) -> list[str]:
+        labels = [safe(_column(self.comparison, group)) for group in (self.pair.first, self.pair.second)]
+        return [" ".join(map(_shortened, label.split())) for label in labels]
+
+    def _row(self, difference: Difference) -> list[Text]:
+        """Sign, metric, level of the first and of the second, their difference, where they part."""
+        signal = self.comparison.signals[difference.key]
+        a, b = signal.levels[self.pair.first], signal.levels[self.pair.second]
         assert a is not None
         assert b is not None
-        sign = words.mark(comparison, each)
+        sign = words.mark(self.comparison, difference)
         grave = STYLES["critical" if signal.outcome else "warning"]
-        table.add_row(
-            Text(sign, style={"▲": STYLES["healthy"], "▼": grave, "·": "dim"}[sign]),
-            Text(safe(signal.metric)),
+        parting = difference.parting
+        cells = (
+            safe(signal.metric),
             f"{a.mean:.4g}",
             f"{b.mean:.4g}",
-            words.interval(each.effect),
-            *([place] if any(places) else []),
+            words.interval(difference.effect),
+            "" if parting is None else told(words.place(self.comparison, parting.at)),
         )
-    return table
+        return [Text(sign, style={"▲": STYLES["healthy"], "▼": grave, "·": "dim"}[sign]), *map(Text, cells)]
+
+
+def _sentence(row: Sequence[Text]) -> Text:
+    sign, metric, first, second, interval, place = row
+    where = f", {told('apart from {place}', place=place.plain)}" if place.plain else ""
+    return Prose.assemble(sign, " ", _says(metric.plain, f"{first} → {second}, {interval}{where}"))
+
+
+def _says(what: str, says: str) -> str:
+    return told("{what}: {says}", what=what, says=says)
+
+
+def _widest(cells: Iterable[str | Text]) -> int:
+    return max(cell_len(str(cell)) for cell in cells)
+
+
+def in_lines(name: str, columns: int) -> str:
+    """A metric's name in lines of so many columns: broken behind its marks where it can be, anywhere where it cannot."""
+    lines = [""]
+    for part in (part for piece in PIECES.findall(name) for part in chop_cells(piece, columns)):
+        if lines[-1] and cell_len(lines[-1] + part) > columns:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _shortened(word: str) -> str:
@@ -202,12 +261,12 @@ def _same(comparison: Comparison, pair: Pair, same: Sequence[Difference], *, ver
     how = words.same_text(pair)
     lines = [
         Prose.assemble(
-            ("= ", STYLES["info"]), f"{safe(comparison.signals[d.key].metric)}: {how} ({words.interval(d.effect)})"
+            ("= ", STYLES["info"]), _says(safe(comparison.signals[d.key].metric), f"{how} ({words.interval(d.effect)})")
         )
         for d in (outcomes if verbose else outcomes[:MOST_NAMED])
     ]
     if rest:
-        lines.append(Prose(f"{words.heading(pair, len(rest))}: {_names(comparison, rest, verbose)}", style="dim"))
+        lines.append(Prose(_says(words.heading(pair, len(rest)), _names(comparison, rest, verbose)), style="dim"))
     return Group(*lines)
 
 

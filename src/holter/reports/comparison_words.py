@@ -12,7 +12,7 @@ from holter.compare.comparison import SCHEDULED
 from holter.compare.groups import short_name
 from holter.compare.settings_apart import as_text
 from holter.findings.finding import Severity, step_text
-from holter.language import Said, listed, phrase, said, told
+from holter.language import Said, listed, phrase, said, sentences, told
 from holter.reports.safe_text import safe
 from holter.reports.words import status_text
 
@@ -128,7 +128,7 @@ def first_to_part(comparison: Comparison, pair: Pair) -> Said | None:
 def place(comparison: Comparison, at: float) -> Said:
     """A place on the axis."""
     if comparison.axis == "step":
-        return said("step {step}", step=step_text(round(at)))
+        return said("step {step}", step=step_text(math.floor(at + 0.5)))  # as the page rounds
     n = f"{at:,.0f}"
     return said("{n} episodes", n=n) if comparison.axis == "episodes" else said("{n} tokens", n=n)
 
@@ -186,12 +186,23 @@ def grouped_text(comparison: Comparison) -> str:
 
 
 def method(comparison: Comparison) -> Said:
-    """How runs were aligned, and how many of the differences may be false."""
-    return said(
+    """How runs were aligned, how many of the differences may be false, and why an interval may seem to say otherwise."""
+    how = said(
         "Aligned on {axis}, over what all runs cover; the end is the mean of its last quarter. Of the differences called so "
         "at most 5 % are expected to be false (Benjamini-Hochberg).",
         axis=phrase(comparison.axis),
     )
+    if not any(_leaves_out_0(d.effect) for pair in comparison.pairs for d in pair.differences):
+        return how
+    alone = said(
+        "An interval is of its signal alone: one that leaves out 0 is no difference yet where so many signals are looked at."
+    )
+    return sentences([how, alone])
+
+
+def _leaves_out_0(effect: Effect) -> bool:
+    """Whether an effect that is not called a difference has an interval that looks like one."""
+    return effect.verdict is Verdict.SAME and (effect.low > 0 or effect.high < 0)
 
 
 def one_run_each() -> str:

@@ -156,7 +156,8 @@ class FullScreen:
         self.wake()
 
     def _write(self, text: str) -> None:
-        data = text.encode(errors="replace")
+        # As what is printed is: the command says there what stands for a sign that the terminal has not.
+        data = text.encode(sys.stdout.encoding, sys.stdout.errors or "replace")
         while data:
             data = data[os.write(self._out, data) :]
 

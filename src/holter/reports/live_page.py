@@ -16,8 +16,8 @@ from holter.reports.html.vital_signs import VITAL_SIGNS
 from holter.reports.prose import Prose
 from holter.reports.safe_text import safe
 from holter.reports.sparkline import bin_of, sparkline
-from holter.reports.terminal import MARKS, STYLES
-from holter.reports.words import extent, status_head
+from holter.reports.terminal import MARKS, STYLES, verdict_lines
+from holter.reports.words import duration, extent
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
@@ -69,10 +69,8 @@ def head(diagnoses: Sequence[Diagnosis], shown: int, pulses: Sequence[str], trou
     if trouble:
         lines.append(Prose(safe(told(trouble)), style=STYLES["warning"]))
     if diagnoses:
-        if len(diagnoses) > 1:
-            lines += [_verdict(d, mark="▸ " if i == shown else "  ") for i, d in enumerate(diagnoses)]
-        else:
-            lines.append(_verdict(diagnoses[0]))
+        marks = ["▸ " if i == shown else "  " for i in range(len(diagnoses))] if len(diagnoses) > 1 else []
+        lines += verdict_lines(diagnoses, marks)
         lines += [_line(f"  {_about(diagnoses[shown])}", "dim"), _line(f"  {safe(told(pulses[shown]))}", "dim")]
     return Group(*lines)
 
@@ -119,18 +117,6 @@ def _line(content: str, style: str = "") -> Text:
     return Text(content, style=style, no_wrap=True, overflow="ellipsis")
 
 
-def _verdict(diagnosis: Diagnosis, mark: str = "") -> Text:
-    verdict = diagnosis.verdict
-    return Text.assemble(
-        mark,
-        (f"{MARKS[verdict.status]} {status_head(verdict.status)}  ", STYLES[verdict.status]),
-        (safe(diagnosis.run.name), "bold"),
-        f"  {safe(told(verdict.title))}",
-        no_wrap=True,
-        overflow="ellipsis",
-    )
-
-
 def _about(diagnosis: Diagnosis) -> str:
     run, good = diagnosis.run, diagnosis.last_good_step
     parts = [run.dialect, told(extent(run)) if len(run) else told("no row")]
@@ -160,7 +146,7 @@ def _story(story: Story) -> Iterator[RenderableType]:
     yield _finding(story.root, story.severity)
     if story.consequences:
         names = ", ".join(dict.fromkeys(c.detector for c in story.consequences))
-        yield _line(f"  └ {told('then {names}', names=names)}", "dim")
+        yield Padding(Prose(f"└ {told('then {names}', names=names)}", style="dim"), (0, 0, 0, 2))
 
 
 def _finding(f: Finding, severity: Severity) -> RenderableType:
@@ -169,7 +155,12 @@ def _finding(f: Finding, severity: Severity) -> RenderableType:
     table.add_column(width=1)
     table.add_column()
     style = STYLES[str(severity)]
-    since = told("since step {step}: {what}", step=step_text(f.first_step), what=safe(told(f.title)))
+    what = safe(told(f.title))
+    since = (
+        told("since step {step}: {what}", step=step_text(f.first_step), what=what)
+        if f.active
+        else told("{when}: {what}", when=duration(f), what=what)
+    )
     table.add_row(Text(MARKS[str(severity)], style=style), Prose.assemble((f.detector, style), f" {since}"))
     return table
 

@@ -27,10 +27,22 @@ def write(report: str, output: str) -> None:
     if output == STANDARD:
         sys.stdout.buffer.write(report.encode("utf-8"))
         return
+    data = report.encode("utf-8")
     try:
-        Path(output).write_text(report, encoding="utf-8")
+        _write_whole(Path(output), data)
     except OSError as error:
         why = error.strerror or str(error)
         raise HolterError(said("{file}: it cannot be written ({why}).", file=output, why=why)) from error
-    size = f"{len(report.encode()) / 1e6:.2f}"
-    click.echo(told("Wrote {file} ({size} MB).", file=output, size=size))
+    click.echo(told("Wrote {file} ({size} MB).", file=output, size=f"{len(data) / 1e6:.2f}"))
+
+
+def _write_whole(file: Path, data: bytes) -> None:
+    """Write a file, or leave none: half of a report on a full disk would look like a report."""
+    out = file.open("wb")
+    try:
+        with out:
+            out.write(data)
+    except BaseException:
+        if file.is_file():
+            file.unlink()
+        raise

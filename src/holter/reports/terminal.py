@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Group
 from rich.padding import Padding
 from rich.panel import Panel
@@ -30,10 +31,18 @@ if TYPE_CHECKING:
 
     from holter.findings.diagnosis import Diagnosis, Phase, Story
     from holter.findings.finding import Evidence, Finding
+    from holter.runs.run import Series
 
 STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan", "healthy": "green", "cannot-tell": "magenta"}
 MARKS = {"critical": "✗", "warning": "!", "info": "i", "healthy": "✓", "cannot-tell": "?"}
-SPARK = 32
+SPARK, LEAST_SPARK = 32, 8
+"""Columns of a sparkline, and the fewest where there is little room."""
+MOST_STRIPS = 4
+"""Metrics of a finding that are drawn."""
+GAPS = 2
+"""Columns between its name, itself and its ends."""
+LEAST_NAME = 28
+"""Columns of a run's name that stay beside its verdict."""
 EDGES = 6
 """Columns of a box's edge that say nothing: two corners and two blanks, with a dash beside each corner."""
 MOST_NAMES = 8
@@ -43,11 +52,14 @@ QUOTED = 6
 
 
 def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis], *, verbose: bool) -> None:
-    """Print each run's diagnosis."""
+    """Print each run's diagnosis, and below those of several the verdicts together."""
     for number, diagnosis in enumerate(diagnoses):
         if number:
             console.print()
         console.print(render(diagnosis, verbose=verbose))
+    if len(diagnoses) > 1:
+        title = Text(told("{n} runs", n=len(diagnoses)), style="bold underline")
+        console.print(Padding(Group(title, *verdict_lines(diagnoses)), (1, 0, 0, 1)))
 
 
 def render(diagnosis: Diagnosis, *, verbose: bool = False) -> RenderableType:
@@ -73,17 +85,43 @@ class _Header:
         """As `rich` asks for it, which knows how wide it may be."""
         run = self.diagnosis.run
         about = f" · {run.dialect} · {told(extent(run))}"
-        name = _end(safe(run.name), options.max_width - EDGES - cell_len(about))
+        name = end_of(safe(run.name), options.max_width - EDGES - cell_len(about))
         yield _panel(self.diagnosis, name + about)
 
 
-def _end(name: str, columns: int) -> str:
-    """The end of a name that is wider than so many columns."""
+def end_of(name: str, columns: int) -> str:
+    """The end of a name that is wider than so many columns; of a path, whole parts where two of them fit."""
     if cell_len(name) <= columns:
         return name
     while name and cell_len(name) >= columns:
         name = name[1:]
-    return f"…{name}"
+    whole = name[max(name.find("/"), 0) :]
+    return f"…{whole if whole.count('/') > 1 else name}"
+
+
+def verdict_lines(diagnoses: Sequence[Diagnosis], marks: Sequence[str] = ()) -> list[RenderableType]:
+    """The runs and their verdicts, one under the other, each behind a mark of its own where marks are given."""
+    wide = max(cell_len(status_head(d.verdict.status)) for d in diagnoses)
+    return [_VerdictLine(d, wide, mark) for d, mark in zip(diagnoses, marks or repeat(""), strict=False)]
+
+
+@dataclass(frozen=True)
+class _VerdictLine:
+    """A run and its verdict in one line. Where there is no room for all of it the beginning of a long path goes first."""
+
+    diagnosis: Diagnosis
+    wide: int
+    mark: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """As `rich` asks for it, which knows how wide it may be."""
+        verdict = self.diagnosis.verdict
+        status = f"{MARKS[verdict.status]} {set_cell_size(status_head(verdict.status), self.wide)}  "
+        title = f"  {safe(told(verdict.title))}"
+        room = options.max_width - sum(map(cell_len, (self.mark, status, title)))
+        name = end_of(safe(self.diagnosis.run.name), max(room, LEAST_NAME))
+        parts = (self.mark, (status, STYLES[verdict.status]), (name, "bold"), title)
+        yield Text.assemble(*parts, no_wrap=True, overflow="ellipsis")
 
 
 def _panel(diagnosis: Diagnosis, about: str) -> Panel:
@@ -121,7 +159,11 @@ def _story(diagnosis: Diagnosis, story: Story, *, verbose: bool) -> RenderableTy
     when = told(duration(finding))
     head.append(f"  {when} · {told(WORDS[finding.confidence])} · {finding.code}", style="dim")
     title = Prose(safe(told(finding.title)))
-    parts: list[RenderableType] = [head, Padding(title, (0, 0, 0, 2)), _strips(diagnosis, finding)]
+    parts: list[RenderableType] = [
+        head,
+        Padding(title, (0, 0, 0, 2)),
+        Padding(_Strips(diagnosis, finding), (0, 0, 0, 2)),
+    ]
     if verbose:
         parts.append(_evidence(finding.evidence))
     notes = Table.grid(padding=(0, 1))
@@ -140,22 +182,43 @@ def _story(diagnosis: Diagnosis, story: Story, *, verbose: bool) -> RenderableTy
     return Padding(Group(*parts), (1, 0, 0, 1))
 
 
-def _strips(diagnosis: Diagnosis, finding: Finding) -> RenderableType:
-    table = Table.grid(padding=(0, 1))
-    for metric in finding.metrics[:4]:
-        series = next((s for s in diagnosis.run.series.values() if s.metric == metric), None)
-        if series is None or len(series) < 2:
-            continue
-        line = Text(sparkline(series.values, SPARK))
-        start = int((series.steps < finding.first_step).sum())
-        line.stylize("dim", 0, bin_of(min(start, len(series) - 1), len(series), SPARK))
-        line.stylize(STYLES[str(finding.severity)], bin_of(min(start, len(series) - 1), len(series), SPARK))
-        table.add_row(
-            Text(safe(metric), style="dim"),
-            line,
-            Text(f"{series.values[0]:.4g} → {series.values[-1]:.4g}", style="dim"),
-        )
-    return Padding(table, (0, 0, 0, 2))
+@dataclass(frozen=True)
+class _Strips:
+    """The metrics that a finding rests on as lines of blocks, drawn for the room there is: a line that is cut hides its end."""
+
+    diagnosis: Diagnosis
+    finding: Finding
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """As `rich` asks for it, which knows how wide it may be."""
+        named = [self._series(metric) for metric in self.finding.metrics[:MOST_STRIPS]]
+        drawn = [series for series in named if series is not None and len(series) > 1]
+        if not drawn:
+            return
+        names = [safe(s.metric) for s in drawn]
+        ends = [f"{s.values[0]:.4g} → {s.values[-1]:.4g}" for s in drawn]
+        room = options.max_width - max(map(len, ends)) - GAPS
+        width = min(max(room - max(map(cell_len, names)), LEAST_SPARK), SPARK)
+        table = Table.grid(padding=(0, 1))
+        for name, series, end in zip(names, drawn, ends, strict=True):
+            table.add_row(
+                Text(end_of(name, max(room - width, 1)), style="dim"),
+                self._strip(series, width),
+                Text(end, style="dim"),
+            )
+        yield table
+
+    def _series(self, metric: str) -> Series | None:
+        return next((s for s in self.diagnosis.run.series.values() if s.metric == metric), None)
+
+    def _strip(self, series: Series, width: int) -> Text:
+        """Dim up to where the finding began, in its colour from there on."""
+        line = Text(sparkline(series.values, width))
+        start = int((series.steps < self.finding.first_step).sum())
+        begins = bin_of(min(start, len(series) - 1), len(series), width)
+        line.stylize("dim", 0, begins)
+        line.stylize(STYLES[str(self.finding.severity)], begins)
+        return line
 
 
 def _evidence(evidence: Iterable[Evidence]) -> RenderableType:

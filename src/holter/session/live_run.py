@@ -75,7 +75,6 @@ class LiveRun:
         self.monitor = monitor if self._recorder.sinks else None
         self._audience = audience
         # Entered again by a signal's handler that logs while the same thread is logging.
-        self._lock = threading.RLock()
         self._logging = threading.RLock()
         self._held: tuple[float | None, dict[str, float | int | None]] | None = None
         self._refused: set[str] = set()
@@ -240,10 +239,8 @@ class LiveRun:
     def note(self, event: Mapping[str, object]) -> None:
         """Write one line into ``findings.jsonl``: what happened, beside the metrics. Never raises."""
         try:
-            # The monitor's thread writes there too, and the file is made by the first line.
-            with self._lock:
-                if self._folder is not None:
-                    self._folder.finding(event)
+            if self._folder is not None:
+                self._folder.finding(event)
         except Exception as error:
             self._complain(
                 "note",

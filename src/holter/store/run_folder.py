@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -43,6 +44,8 @@ class RunFolder:
         self._metrics = LineFile(layout.metrics_file(path, manifest.segment))
         self._samples: LineFile | None = None
         self._findings: LineFile | None = None
+        # Entered again by a signal's handler that says something while the same thread does.
+        self._saying = threading.RLock()
 
     @classmethod
     def create(cls, path: Path, manifest: Manifest) -> Self:
@@ -117,9 +120,11 @@ class RunFolder:
             self._samples.append(encode({"step": step, **row}))
 
     def finding(self, event: Mapping[str, object], *, now: float | None = None) -> None:
-        """Log what the live monitor said: an alert opened, worsened or resolved."""
-        if self._findings is None:
-            self._findings = LineFile(layout.findings_file(self.path))
+        """Log what happened beside the metrics: an alert opened, worsened or resolved, the run ended. Any thread may."""
+        # The file is made by the first line.
+        with self._saying:
+            if self._findings is None:
+                self._findings = LineFile(layout.findings_file(self.path))
         self._findings.append(
             encode({"time": time.time() if now is None else now, "segment": self.manifest.segment, **event})
         )

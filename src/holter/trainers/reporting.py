@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +13,7 @@ from holter.monitor import Monitor, Stop, StopRule
 from holter.recorder.recorder import Recorder
 from holter.settings import find_settings
 from holter.sinks.base import Destination
-from holter.sinks.holter import RunFolderSink
+from holter.sinks.holter import HOLTER, RunFolderSink
 from holter.sinks.isolated import Isolated
 from holter.sinks.naming import as_transformers
 from holter.sinks.registry import all_trackers, sinks_for
@@ -49,7 +48,6 @@ class Report:
         self.monitor: Monitor | None = None
         self._run_folder: RunFolderSink | None = None
         self._audience = Audience()
-        self._noting = threading.Lock()
         self._step = 0
         self._writer: Recorder | None = None
         self._turns: dict[str, int] = {}
@@ -97,16 +95,20 @@ class Report:
         )
 
     @property
+    def recorded_completions(self) -> int | None:
+        """Completions of a generation that the run folder keeps; None for all, 0 too where no folder is kept."""
+        kept = HOLTER.name in (self.args.report_to or [])
+        return self.args.num_completions_to_record if kept else 0
+
+    @property
     def stop(self) -> Stop | None:
         """Why the run should stop; None where it should not, and on all processes but the main one."""
         return self.monitor.stop if self.monitor is not None else None
 
     def note(self, said: Mapping[str, object]) -> None:
         """Write one line into ``findings.jsonl`` of the run folder: what happened, beside the metrics."""
-        # The monitor's thread writes there too, and the file is made by the first line.
-        with self._noting:
-            if self._run_folder is not None:
-                self._run_folder.folder.finding(said)
+        if self._run_folder is not None:
+            self._run_folder.folder.finding(said)
 
     def _new_folder(self) -> Path:
         if self.args.run_dir:
@@ -179,7 +181,7 @@ class Report:
         """
         if self._writer is None:
             return
-        kept = self.args.num_completions_to_record
+        kept = self.recorded_completions
         for step, group in groupby(rows, key=lambda row: row["step"]):
             generation = [{k: v for k, v in row.items() if k != "step"} for row in group]
             for sink in self._writer.sinks:

@@ -9,10 +9,12 @@ from click.testing import CliRunner
 
 from holter.cli import holter
 from holter.cli.convert import FORMATS
+from holter.export.base import ExportError
 from holter.export.registry import all_exporters
 from holter.readers.base import Source
 from holter.readers.registry import read
 from holter.runs.load import load
+from tests.full_disk import disk_of
 
 NAN, INF = math.nan, math.inf
 ROWS = [
@@ -131,3 +133,11 @@ def test_several_runs_become_several_files(tmp_path):
 
 def test_the_command_offers_every_exporter():
     assert set(FORMATS) == set(all_exporters())
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "tensorboard", "run-folder"])
+def test_half_of_a_log_is_not_left_on_a_full_disk(log, tmp_path, form):
+    target = tmp_path / "out"
+    with disk_of(20), pytest.raises(ExportError, match="it cannot be written"):
+        convert(log, target, "--to", form)
+    assert not target.exists()

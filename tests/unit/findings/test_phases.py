@@ -4,7 +4,8 @@ import itertools
 
 from holter.findings.diagnosis import diagnose
 from holter.findings.diagnosis.movement import movements
-from holter.findings.diagnosis.phases import span_text
+from holter.findings.diagnosis.phases import _once, span_text
+from holter.language import said
 from holter.runs.build import run_of
 
 
@@ -32,6 +33,12 @@ def test_noise_is_no_movement():
 def test_short_parts_move_only_when_every_step_does():
     run = run_of([1, 2, 3, 4], {"reward": [1.0, 2.0, 3.0, 4.0], "entropy": [2.0, 1.5, 1.6, 1.0]})
     assert {m.metric: m.direction for m in movements(run, 0, 3)} == {"reward": 1, "entropy": 0}
+
+
+def test_a_clause_that_another_one_says_is_not_said_again():
+    clauses = [said("the KL runs away"), said("the KL runs away and the reward collapses"), said("the loss rises")]
+    assert _once(clauses) == clauses[1:]
+    assert _once([clauses[0], clauses[0]]) == [clauses[0]]
 
 
 def test_spans_read_well():

@@ -1,5 +1,7 @@
 """The verdict says no more than the log carries."""
 
+from dataclasses import replace
+
 import pytest
 
 from holter.findings.diagnosis import diagnose
@@ -39,6 +41,26 @@ def test_the_verdict_is_as_sure_as_the_least_sure_finding_it_names(root, consequ
     run = run_of(range(1, 31), {"reward": [0.01 * i for i in range(30)]})
     both = [finding("root", *root), finding("after", *consequence, caused_by="root")]
     assert verdict(run, stories(both), []).confidence is said
+
+
+@pytest.mark.parametrize(
+    ("title", "begins"),
+    [("kl leaves its trend", "kl leaves"), ("klaxons sound", "Klaxons sound"), ("numbers end", "Numbers end")],
+)
+def test_a_metric_is_written_as_the_log_writes_it_even_where_a_sentence_begins(title, begins):
+    run = run_of(range(1, 31), {"reward": [0.01 * i for i in range(30)]})
+    found = replace(finding("kl", Severity.WARNING, Confidence.STRONG), title=title)
+    assert verdict(run, stories([found]), []).text.startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("last", "says"),
+    [(1.0, "At step 1: root is seen (certain, over)"), (4.0, "From step 1: root is seen (certain, over since step 4)")],
+)
+def test_what_is_over_is_said_to_be(last, says):
+    run = run_of(range(1, 31), {"reward": [0.01 * i for i in range(30)]})
+    over = replace(finding("root", Severity.WARNING, Confidence.CERTAIN), last_step=last, active=False)
+    assert verdict(run, stories([over]), []).title == says
 
 
 def test_one_row_without_a_fault_is_not_called_healthy():

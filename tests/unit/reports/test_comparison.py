@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ from rich.console import Console
 
 from holter.compare import Verdict, compare, comparison
 from holter.language import LANGUAGES, SOURCE, speaking, translated
-from holter.reports.comparison import print_comparison
+from holter.reports.comparison import in_lines, print_comparison
 from holter.reports.comparison_markdown import markdown
-from holter.reports.comparison_words import headline
+from holter.reports.comparison_words import DIFFERS, headline, interval, method
 from holter.reports.html.compare_page import page
 from holter.reports.html.compare_payload import payload
 from holter.runs.build import run_of
@@ -145,3 +146,36 @@ def test_heads_of_columns_are_not_broken_and_all_columns_stay_at_80(monkeypatch)
     (head,) = [line for line in console.file.getvalue().splitlines() if "at the end" in line]
     assert head.split("  ")[0] == ""
     assert {"heal…eline", "hack…-grpo", "apart from"} <= set(re.split(r" {2,}", head.strip()))
+
+
+@pytest.mark.parametrize("width", [30, 50, 60, 70, 80, 120, 200])
+def test_no_width_cuts_a_number_of_a_difference(width):
+    console = Console(width=width, file=io.StringIO(), color_system=None)
+    comparison = two_settings()
+    print_comparison(console, comparison, verbose=True)
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    page = " ".join(" ".join(lines).split())
+    for pair in comparison.pairs:
+        differ = [d for d in pair.differences if d.effect.verdict in DIFFERS]
+        wanted = [f"step {math.floor(d.parting.at + 0.5)}" for d in differ if d.parting is not None]
+        wanted += [number.strip(",") for d in differ for number in interval(d.effect).split()]
+        assert wanted
+        assert [w for w in wanted if not re.search(rf"{re.escape(w)}(?![\d.])", page)] == []
+
+
+def test_names_of_metrics_are_broken_behind_their_marks():
+    assert in_lines("eval_completions/clipped_ratio", 18).split("\n") == ["eval_completions/", "clipped_ratio"]
+    assert in_lines("abcdefgh", 3).split("\n") == ["abc", "def", "gh"]
+    assert in_lines("kl", 14) == "kl"
+    assert in_lines("奖励均值", 4).split("\n") == ["奖励", "均值"], "a character is two columns wide"
+
+
+def test_an_interval_without_0_that_is_no_difference_is_explained():
+    plain = two_settings()
+    assert "leaves out 0" not in method(plain)
+    (pair,) = plain.pairs
+    same = next(d for d in pair.differences if d.effect.verdict is Verdict.SAME)
+    seeming = replace(same, effect=replace(same.effect, low=0.1, high=0.3))
+    others = tuple(seeming if d is same else d for d in pair.differences)
+    assert "leaves out 0" in method(replace(plain, pairs=(replace(pair, differences=others),)))

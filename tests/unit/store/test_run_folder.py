@@ -1,6 +1,8 @@
 """A run folder, written and read back."""
 
 import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -9,7 +11,7 @@ import orjson
 import pytest
 
 from holter.errors import UnreadableLogError
-from holter.store.layout import is_run_folder, metrics_file, segment_numbers
+from holter.store.layout import findings_file, is_run_folder, metrics_file, segment_numbers
 from holter.store.manifest import Manifest, describe, read_manifest, settings
 from holter.store.reading import lines, rows, segments
 from holter.store.run_folder import RunFolder, RunFolderError
@@ -137,6 +139,22 @@ def test_a_gap_is_told_apart_from_a_metric_called_gap(tmp_path):
     assert [line.gap for line in lines(file)] == [{"lines": 3, "why": "full"}, None]
 
 
+def test_whatever_thread_says_the_first_thing_every_line_is_kept_whole(tmp_path):
+    threads, each = 8, 50
+    together = threading.Barrier(threads)
+    with RunFolder.create(tmp_path / "run", manifest()) as run:
+
+        def say(who):
+            together.wait()
+            for n in range(each):
+                run.finding({"who": who, "n": n})
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(say, range(threads)))
+    lines = [orjson.loads(line) for line in findings_file(tmp_path / "run").read_text().splitlines()]
+    assert sorted((line["who"], line["n"]) for line in lines) == [(w, n) for w in range(threads) for n in range(each)]
+
+
 def test_no_folder_and_a_broken_manifest_are_said_with_the_file(tmp_path):
     with pytest.raises(UnreadableLogError, match="no run folder"):
         segments(tmp_path)
@@ -145,6 +163,20 @@ def test_no_folder_and_a_broken_manifest_are_said_with_the_file(tmp_path):
         segments(tmp_path)
     (tmp_path / "run.json").write_text('{"format": "holter-run", "version": 99}')
     with pytest.raises(UnreadableLogError, match="Upgrade holter"):
+        segments(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *({"config": [1]}, {"config": None}, {"dialect": ["trl"]}, {"name": 5}, {"created": "now"}, {"segment": True}),
+        *({"parent": "x"}, {"parent": {"segment": 0, "step": "7"}}, {"parent": {"segment": None}}, {"command": 5}),
+    ],
+)
+def test_an_entry_that_nobody_wrote_makes_no_manifest(entry, tmp_path):
+    told = {"format": "holter-run", "version": 1, "id": "a", "created": 1.0}
+    (tmp_path / "run.json").write_bytes(orjson.dumps(told | entry))
+    with pytest.raises(UnreadableLogError, match=r"run\.json: not a run's manifest: "):
         segments(tmp_path)
 
 

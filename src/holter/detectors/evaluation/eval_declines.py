@@ -205,7 +205,8 @@ class EvalDeclines(Detector):
                 return
             peak = int(np.argmax(e[:k]))
             best, now = float(e[peak]), float(e[k])
-            error = np.sqrt((best * (1 - best) + now * (1 - now)) / self.items)
+            # No evaluation tells less than one item, and shares of 0 and 1 alone would make the error 0.
+            error = max(np.sqrt((best * (1 - best) + now * (1 - now)) / self.items), 1 / self.items)
             if now > 0.5 * best or best - now < HALVED * error:
                 continue
             back = np.flatnonzero(e[k + 1 :] > (best + now) / 2)

@@ -64,9 +64,14 @@ def _phase(run: Run, first: int, last: int, here: Sequence[Story]) -> Phase:
     start, end = float(run.steps[first]), float(run.steps[last])
     if here:
         worst = max(s.severity for s in here)
-        return Phase(start, end, str(worst), listed(dict.fromkeys(s.clause for s in here), "; "))
+        return Phase(start, end, str(worst), listed(_once([s.clause for s in here]), "; "))
     moved = describe(list(movements(run, first, last)))
     return Phase(start, end, "healthy", moved or said("nothing alarming in what was checked"))
+
+
+def _once(clauses: Sequence[Said]) -> list[Said]:
+    """Clauses of which none is said by another: "the KL runs away" is, by "the KL runs away and the reward collapses"."""
+    return [c for c in dict.fromkeys(clauses) if not any(c != other and c in other for other in clauses)]
 
 
 def describe(moved: Sequence[Movement]) -> str:

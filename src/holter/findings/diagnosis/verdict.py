@@ -61,6 +61,8 @@ def verdict(run: Run, stories: Sequence[Story], unchecked: Sequence[Unchecked]) 
     told = {"step": step_text(lead.first_step), "clause": lead.clause, "sure": phrase(WORDS[sure])}
     if lead.active:
         title = said("From step {step}: {clause} ({sure})", **told)
+    elif lead.first_step == lead.last_step:
+        title = said("At step {step}: {clause} ({sure}, over)", **told)
     else:
         last = step_text(lead.last_step)
         title = said("From step {step}: {clause} ({sure}, over since step {last})", **told, last=last)
@@ -76,7 +78,7 @@ def sign(f: Finding) -> str:
 def _text(
     run: Run, lead: Story, members: Sequence[Finding], beside: Sequence[Story], hot: Sequence[Story]
 ) -> list[Said]:
-    sentences = [_capital(phrase(members[0].title))]
+    sentences = [_capital(members[0])]
     first = members[0].metrics[0]
     others = list(dict.fromkeys(phrase(f.title) for f in members[1:] if f.metrics[0] != first))
     if others:
@@ -112,10 +114,12 @@ def _sentences(sentences: Sequence[Said]) -> Said:
     return said("{sentences}.", sentences=listed(sentences, ". "))
 
 
-def _capital(sentence: Said) -> Said:
-    """The sentence with a capital, unless it begins with a metric's name, which is written as the log writes it."""
-    head = sentence.split(" ", 1)[0]
-    return sentence if "/" in head or "_" in head else sentence.in_english(sentence[:1].upper() + sentence[1:])
+def _capital(finding: Finding) -> Said:
+    """What was found, with a capital, unless it begins with a metric's name, which is written as the log writes it."""
+    sentence = phrase(finding.title)
+    if sentence.startswith(tuple(f"{metric} " for metric in finding.metrics)):
+        return sentence
+    return sentence.in_english(sentence[:1].upper() + sentence[1:])
 
 
 def _quiet(run: Run, findings: Sequence[Finding], unchecked: Sequence[Unchecked]) -> Verdict:
