@@ -52,7 +52,8 @@ class Diagnosis:
         unchecked: Detectors that could not look, and why.
         ignored: Detectors left out by the settings, with the reason.
         advice: What to try, most likely to help first, for the whole run.
-        last_good_step: Last step before the trouble that still lasts began; None when there is none or no step before.
+        last_good_step: Last step before the trouble that still lasts began, in which nothing else was at warning or above; None
+            where there is none.
     """
 
     run: Run
@@ -74,7 +75,8 @@ def diagnose(run: Run, settings: Settings | None = None) -> Diagnosis:
     answers = list(run_detectors(replace(run, config={**run.config, **size}), chosen.detectors, strict=False))
     unchecked = tuple(s for s in answers if isinstance(s, Unchecked))
     found = attribute(run, [chosen.judge(s) for s in answers if isinstance(s, Finding)])
-    found = [_concrete(run, f) for f in sorted(found, key=lambda f: (-f.severity, *rank(f)))]
+    hot = [f for f in found if f.severity >= Severity.WARNING]
+    found = [_concrete(run, f, hot) for f in sorted(found, key=lambda f: (-f.severity, *rank(f)))]
     all_stories = stories(found)
     return Diagnosis(
         run=run,
@@ -85,7 +87,7 @@ def diagnose(run: Run, settings: Settings | None = None) -> Diagnosis:
         unchecked=unchecked,
         ignored=chosen.ignored,
         advice=_advice(all_stories),
-        last_good_step=_last_good(run, found),
+        last_good_step=_last_good(run, hot),
     )
 
 
@@ -98,25 +100,34 @@ def diagnose_in_place(run: Run, settings: Settings) -> Diagnosis:
     return diagnose(run, settings_of_run(settings, Path(run.path)))
 
 
-def _last_good(run: Run, findings: Sequence[Finding]) -> float | None:
+def _last_good(run: Run, hot: Sequence[Finding]) -> float | None:
     """The step of the row before the trouble that still lasts began, by the best estimate of its beginning."""
-    onsets = [f.first_step for f in findings if f.severity >= Severity.WARNING and f.active]
-    if not onsets:
-        return None
-    row = int(np.searchsorted(run.steps, min(onsets), side="left"))
-    return float(run.steps[row - 1]) if row > 0 else None
+    onsets = [f.first_step for f in hot if f.active]
+    row = _good_row(run, min(onsets), hot) if onsets else -1
+    return float(run.steps[row]) if row >= 0 else None
 
 
-def _concrete(run: Run, finding: Finding) -> Finding:
+def _good_row(run: Run, step: float, hot: Sequence[Finding]) -> int:
+    """The last row before `step` that lies in none of the findings that are `hot`, those that are over included; -1 for none."""
+    row = int(np.searchsorted(run.steps, step, side="left")) - 1
+    while row >= 0:
+        around = [f.first_step for f in hot if f.first_step <= run.steps[row] <= f.last_step]
+        if not around:
+            break
+        row = int(np.searchsorted(run.steps, min(around), side="left")) - 1
+    return row
+
+
+def _concrete(run: Run, finding: Finding, hot: Sequence[Finding]) -> Finding:
     """The finding with the steps of this run in its advice.
 
     Where the log has no row before the trouble there is no checkpoint to go back to, and advice that needs one says so instead.
     """
-    row = int(np.searchsorted(run.steps, finding.first_step, side="left"))
+    row = _good_row(run, finding.first_step, hot)
     places = {"onset": said("step {step}", step=step_text(finding.first_step))}
-    if row > 0:
-        places["before"] = said("step {step}", step=step_text(float(run.steps[row - 1])))
-    filled = [FROM_THE_FIRST_ROW if row == 0 and "{before}" in a else _placed(a, places) for a in finding.advice]
+    if row >= 0:
+        places["before"] = said("step {step}", step=step_text(float(run.steps[row])))
+    filled = [FROM_THE_FIRST_ROW if row < 0 and "{before}" in a else _placed(a, places) for a in finding.advice]
     return replace(finding, advice=tuple(dict.fromkeys(filled)))
 
 
