@@ -9,6 +9,8 @@ The level of the spread of rewards (or, without one, the square root of the valu
 the level of the reward jumps at the same row by more than `z` standard deviations of its noise, and the two factors agree within
 `agree`. Half of both changes must come in one row, of a growth in two, because a row may be a mean over steps of both sides.
 Learning changes both too, but not so fast; a reward that collapses takes its spread along, and often over some rows.
+A value loss may grow by more than the square of the factor: a critic that knew the old rewards well is now off by the whole jump.
+So a reward that grows by the factor, and a value loss that goes to half the square of the jump, agree as well.
 
 ## What to do
 - Compare reward function, its weights and its normalisation on both sides of the row.
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
 AFTER = 5
 BEFORE = 10
+LEFT_BEHIND = "a critic that learned the old rewards is off by the jump"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +85,7 @@ class RewardScaleShift(Detector):
             x, s = reward.values[at_reward], spread.values[at_spread]
             if concept == "value_loss":
                 s = np.sqrt(s)
-            yield from self._jumps(run, reward, spread, (at_reward, at_spread), x, s)
+            yield from self._jumps(run, reward, spread, (at_reward, at_spread), x, s, of_critic=concept == "value_loss")
             return
 
     def _jumps(
@@ -93,6 +96,8 @@ class RewardScaleShift(Detector):
         at: tuple[NDArray[np.int64], NDArray[np.int64]],
         x: NDArray[np.float64],
         s: NDArray[np.float64],
+        *,
+        of_critic: bool,
     ) -> Iterator[Finding]:
         n = len(x)
         windows_s = np.lib.stride_tricks.sliding_window_view(np.log(s), BEFORE + AFTER)
@@ -107,7 +112,13 @@ class RewardScaleShift(Detector):
             level = np.abs(np.log(np.abs(after_x) / np.abs(before_x)))
             sudden = (apart_x > 0.5 * np.abs(after_x - before_x)) & (apart_s > 0.5 * scale)
             hit = (scale > np.log(self.factor)) & (np.abs(after_x - before_x) > self.z * noise) & sudden
-            hit &= np.abs(level - scale) < np.log(self.agree)
+            agrees = np.abs(level - scale) < np.log(self.agree)
+            if of_critic:
+                off = np.log(np.sqrt(2) * np.exp(after_s) / np.abs(after_x - before_x))
+                agrees |= (
+                    grows & (np.abs(after_x) > self.factor * np.abs(before_x)) & (np.abs(off) < np.log(self.agree))
+                )
+            hit &= agrees
             hit &= ((after_x > 0) == (before_x > 0)) & (np.ptp(windows_x[:, BEFORE:], axis=1) > 0)
         flags = np.zeros(n, bool)
         flags[BEFORE + AFTER - 1 :] = hit
@@ -116,16 +127,27 @@ class RewardScaleShift(Detector):
             first = k - AFTER + 1
             if first + 1 < n and abs(np.log(s[first + 1] / s[first])) > abs(np.log(s[first] / s[first - 1])):
                 first += 1  # a growth was seen over two rows, and most of it came in the second
-            times = float(np.exp(np.median(np.log(s[first : k + 1])) - np.median(np.log(s[first - BEFORE : first]))))
+            now, then = slice(first, k + 1), slice(first - BEFORE, first)
+            if of_critic:
+                times = float(np.median(x[now]) / np.median(x[then]))
+                title = said(
+                    "{metric} changes by a factor of {factor} in one row, and {loss} jumps with it",
+                    metric=reward.metric,
+                    factor=number(times),
+                    loss=spread.metric,
+                )
+            else:
+                times = float(np.exp(np.median(np.log(s[now])) - np.median(np.log(s[then]))))
+                title = said(
+                    "{metric} and its spread change by a factor of {factor} in one row",
+                    metric=reward.metric,
+                    factor=number(times),
+                )
             a, b = int(at[0][first]), int(at[1][first])
             yield self.finding(
                 Severity.WARNING,
                 Confidence.STRONG,
-                said(
-                    "{metric} and its spread change by a factor of {factor} in one row",
-                    metric=reward.metric,
-                    factor=number(times),
-                ),
+                title,
                 run=run,
                 first=int(reward.at[a]),
                 last=int(reward.at[int(at[0][episode.last])]),
@@ -134,7 +156,7 @@ class RewardScaleShift(Detector):
                 active=True,
                 evidence=[
                     quote(reward, [a - 1, a], "the level jumps"),
-                    quote(spread, [b - 1, b], "the spread jumps at the same row"),
+                    quote(spread, [b - 1, b], LEFT_BEHIND if of_critic else "the spread jumps at the same row"),
                 ],
                 advice=(
                     "Compare the reward function, its weights and its normalisation on both sides of the row.",

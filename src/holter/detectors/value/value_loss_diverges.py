@@ -16,6 +16,8 @@ whatever the rewards are worth. That stays a warning after it is over, when it l
 such advantages meanwhile. Where the log has the critic's error before each update (`value/error`), a loss over the update that is
 `worse` times what that error makes of it, and larger than answering 0 would make it, is enough, in the first row too: the update
 itself drove the critic away.
+A loss that leaps above all of the last twenty rows while value clipping begins to hold back `held` of the tokens, on two rows, is a
+critic that was replaced or broken, unless the reward leaped as far; it stays a warning when it has learned again.
 With 5 to 20 values it reports a pattern: two values in a row above everything before and `bend` times the median, and another
 signal that moved (KL, policy loss, length, entropy).
 
@@ -71,6 +73,11 @@ OVERSHOOT = (
     "Train the critic alone for some steps before the policy goes on.",
 )
 
+REPLACED = (
+    "See whether the value model was loaded, reset or changed before that step.",
+    "Train the critic alone for some steps before the policy goes on.",
+)
+
 ALTERNATIVES = (
     Alternative(
         says="the scale of the rewards changed", check="compare the spread of rewards before and after the onset"
@@ -83,6 +90,11 @@ ALTERNATIVES = (
 
 GROWTH = 1.3
 """Least factor on the root of the loss over a stretch that bends upwards."""
+
+LATELY = 20
+"""Rows that a leap is held against."""
+LEAP = 1.2
+"""How far above all of them it goes."""
 
 SPREADS = (("return_std", 2.0), ("return_var", 1.0), ("reward_spread", 2.0), ("reward_group_spread", 2.0))
 """Concepts whose growth explains that of the value loss, and the power that makes them a variance."""
@@ -101,6 +113,7 @@ class ValueLossDiverges(Detector):
     uses: ClassVar = (
         "reward",
         "value_error",
+        "value_clip_fraction",
         "explained_variance",
         *(c for c, _ in SPREADS),
         *(m.concept for m in MOVES),
@@ -118,6 +131,7 @@ class ValueLossDiverges(Detector):
     )
     worse: float = limit(10.0, unit="x", help="needs an update to do the critic more harm", low=1.0)
     batch: float = limit(64.0, unit="samples", help="without a spread: calls fewer losses absurd", low=1.0)
+    held: float = limit(0.25, unit="of tokens", help="needs value clipping to bind more", low=0.0, high=1.0)
     rows: int = limit(5, unit="rows", help="waits longer before it calls a loss absurd", low=2)
     bend: float = limit(1.7, unit="x", help="short logs: needs a larger rise", low=1.0)
 
@@ -134,6 +148,7 @@ class ValueLossDiverges(Detector):
         yield from self._absurd(run, loss)
         if len(loss) <= 20:
             return
+        yield from self._leaps(run, loss)
         x = np.maximum(loss.values, 1e-12)
         usual = trailing_median(x, 5, least=3)
         if not (usual > min(self.lag, self.ratio, GROWTH**2) * running_min(usual, lag=5)).any():
@@ -179,6 +194,51 @@ class ValueLossDiverges(Detector):
                     quote(error, [was], "squared error of the same critic before the update"),
                 ],
                 advice=OVERSHOOT,
+                alternatives=ALTERNATIVES[:1],
+            )
+
+    def _leaps(self, run: Run, loss: Series) -> Iterator[Finding]:
+        """Errors that leap from one row to the next while value clipping begins to bind."""
+        clipped = run.get("value_clip_fraction")
+        if clipped is None or len(loss) <= LATELY + 1:
+            return
+        x, share = loss.values, np.nan_to_num(on_rows(clipped.finite(), loss.at))
+        lately = np.lib.stride_tricks.sliding_window_view(x, LATELY)[:-2]  # before each row that has one after it
+        usual, most = np.median(lately, axis=1), lately.max(1)
+        bound = np.lib.stride_tricks.sliding_window_view(share, LATELY)[:-2].max(1)
+        leap, after = slice(LATELY, -1), slice(LATELY + 1, None)
+        flags = (x[leap] > self.lag * usual) & (x[leap] > LEAP * most) & (x[after] > self.lag * usual)
+        flags &= (np.minimum(share[leap], share[after]) > self.held) & (share[leap] > 2 * bound)
+        quiet = 0
+        for at in np.flatnonzero(flags).tolist():
+            k, before = at + LATELY, float(usual[at])
+            surprise = self._surprise(run, int(loss.at[k]), loss.at[k + 1 : k + 2], before)[0]
+            if k < quiet or x[k] - before < surprise:
+                continue
+            back = np.flatnonzero(x[k + 2 :] <= most[at])
+            last = k + 1 + int(back[0]) if len(back) else len(x) - 1
+            quiet = last + 1
+            yield self.finding(
+                Severity.WARNING,
+                Confidence.STRONG,
+                said(
+                    "{metric} leaps from {before} to {now} in one row, and value clipping holds {percent} % of the tokens back",
+                    metric=loss.metric,
+                    before=number(before),
+                    now=number(float(x[k])),
+                    percent=number(round(100 * float(share[k]))),
+                ),
+                run=run,
+                first=int(loss.at[k]),
+                last=int(loss.at[last]),
+                raised=int(loss.at[k + 1]),
+                onset=(int(loss.at[k - 1]), int(loss.at[k])),
+                active=not len(back),
+                evidence=[
+                    quote(loss, [k - 1, k, k + 1], "above all of the twenty rows before"),
+                    quote(clipped, clipped.upto(loss.at[k - 1 : k + 2]).tolist(), "value clipping binds at once"),
+                ],
+                advice=REPLACED,
                 alternatives=ALTERNATIVES[:1],
             )
 
