@@ -53,6 +53,7 @@ def test_the_run_folder_is_the_default_and_a_logging_dir_adds_tensorboard():
         ({"auto_find_batch_size": True}, "auto_find_batch_size"),
         ({"use_liger_loss": True, "entropy_coef": 0.1}, "knows no entropy bonus"),
         ({"bf16": True, "fp16": True}, "exclude each other"),
+        ({"fp16": True}, "fp16 has no effect on a CPU"),
         (
             {"lr_scheduler_kwargs": {"num_cycle": 2}, "lr_scheduler_type": "cosine"},
             "lr_scheduler_kwargs={'num_cycle': 2} does not go with lr_scheduler_type='cosine': got an unexpected keyword",

@@ -249,13 +249,22 @@ def test_what_reward_functions_log_is_in_the_row_and_the_samples(grpo, trained):
         log_extra("shouted", [c.upper() for c in completions])
         return [0.0] * len(completions)
 
-    trainer = grpo([talks], beta=0.0, max_steps=1)
+    trainer = grpo([talks], beta=0.0, max_steps=1, report_to="holter")
     shown = []
     trainer.report.samples = lambda rows, **_: shown.extend(rows)
     assert trained(trainer)[0]["my/metric"] == 8.0
     assert len(shown) == 8
     assert shown[0]["shouted"] == shown[0]["completion"].upper()
     assert {"prompt", "completion", "rewards/talks", "reward", "advantage", "group", "truncated"} <= set(shown[0])
+
+
+def test_completions_that_nobody_takes_are_not_looked_at(grpo, trained, monkeypatch):
+    trainer = grpo(max_steps=2, report_to="none", log_completions=False)
+    taken = []
+    monkeypatch.setattr(trainer.metrics, "record_samples", taken.append)
+    monkeypatch.setattr(trainer.metrics, "dump_samples", taken.append)
+    assert trained(trainer)
+    assert taken == []
 
 
 @pytest.mark.parametrize("parts", [1, 4])

@@ -117,6 +117,11 @@ def test_a_run_of_two_processes_that_lost_power_goes_on_in_new_ones_as_if_nothin
     taught.save_pretrained(tmp_path / "policy")
     on_two("resuming.py", tmp_path, "begin")
     on_two("resuming.py", tmp_path, "resume")
+    assert_gone_on(tmp_path)
+
+
+def assert_gone_on(tmp_path):
+    """The runs of `resuming` that were cut off went on as those that were not."""
     saved = resuming.SHARED["save_steps"]
     for algorithm in ("grpo", "ppo"):
         through, cut = (tmp_path / f"{algorithm}-{name}" / "holter" for name in ("through", "cut"))

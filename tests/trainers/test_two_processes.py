@@ -18,16 +18,30 @@ HERE = Path(__file__).parent
 TIMED = ("time", "throughput", "step_time", "eval", "train_")
 
 
-def on_two(script, *words):
+def on_two(script, *words, **environment):
     """Run a script of this folder in two processes."""
+    alone = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "ACCELERATE_USE_CPU": "true"}
     done = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", HERE / script, *words],
-        env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "ACCELERATE_USE_CPU": "true"},
+        env={**os.environ, **alone, **environment},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def assert_same(one, two):
+    """Rows of one process and of several: every metric, and the perplexity, which needs no sampling."""
+    trained = [[r for r in rows if "loss" in r] for rows in (one, two)]
+    assert [r["step"] for r in trained[0]] == [r["step"] for r in trained[1]] == [1, 2, 3]
+    for row, other in zip(*trained, strict=True):
+        assert row.keys() == other.keys()
+        for key, value in row.items():
+            if not key.startswith(TIMED):
+                assert other[key] == pytest.approx(value, rel=1e-5, abs=1e-5), key
+    evaluated = [[r["eval_perplexity"] for r in rows if "eval_perplexity" in r] for rows in (one, two)]
+    assert evaluated[0] == pytest.approx(evaluated[1], rel=1e-5)
 
 
 def run(folder, processes, **settings):
@@ -53,18 +67,8 @@ def test_two_processes_give_the_numbers_of_one(taught, tmp_path, settings):
     evaluation = {"eval_strategy": "steps", "eval_steps": 3, "per_device_eval_batch_size": 3}
     one = run(tmp_path, 1, per_device_train_batch_size=8, **settings, **evaluation)
     two = run(tmp_path, 2, per_device_train_batch_size=4, **settings, **evaluation)
-    trained = [[r for r in rows if "loss" in r] for rows in (one, two)]
-    assert [r["step"] for r in trained[0]] == [r["step"] for r in trained[1]] == [1, 2, 3]
-    assert max(r["val/ratio_max"] for r in trained[0]) > 1.1 or settings.get("num_iterations", 1) == 1
-    for row, other in zip(*trained, strict=True):
-        assert row.keys() == other.keys()
-        for key, value in row.items():
-            if not key.startswith(TIMED):
-                assert other[key] == pytest.approx(value, rel=1e-5, abs=1e-5), key
-    evaluated = [[r for r in rows if "eval_perplexity" in r] for rows in (one, two)]
-    assert [r["eval_perplexity"] for r in evaluated[0]] == pytest.approx(
-        [r["eval_perplexity"] for r in evaluated[1]], rel=1e-5
-    )
+    assert_same(one, two)
+    assert max(r["val/ratio_max"] for r in one if "loss" in r) > 1.1 or settings.get("num_iterations", 1) == 1
 
 
 @pytest.mark.slow

@@ -23,7 +23,6 @@ def main(folder: str, settings: dict) -> None:
 
     model = AutoModelForCausalLM.from_pretrained(Path(folder) / "policy", dtype=torch.float32)
     args = GRPOConfig(
-        use_cpu=True,
         save_strategy="no",
         max_completion_length=16,
         # Adam would make large differences of the smallest ones, in entries whose gradient is next to nothing.
@@ -35,7 +34,7 @@ def main(folder: str, settings: dict) -> None:
         beta=0.04,
         shuffle_dataset=False,
         num_generations_eval=1,
-        **{"num_generations": 4, **settings},
+        **{"num_generations": 4, "use_cpu": True, **settings},
     )
     trainer = GRPOTrainer(
         model=model,

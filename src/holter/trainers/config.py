@@ -218,6 +218,12 @@ class OnPolicyConfig(TrainingArguments):
             self.eval_on_start = str(getattr(self.eval_strategy, "value", self.eval_strategy)) != "no"
         self.report_to = "none"
         super().__post_init__()
+        if self.fp16 and self.device.type == "cpu":
+            # accelerate leaves it out without a word.
+            raise SettingsError(
+                f"{type(self).__name__}:",
+                "fp16 has no effect on a CPU, and training would be in float32: use bf16=True",
+            )
         self._check_schedule()
         # What transformers would drive itself is driven by sinks here, so that a tracker that fails cannot stop training.
         self.report_to = [t.name for t in ours] + list(theirs)

@@ -25,8 +25,13 @@ class LigerLoss:
         """Get liger-kernel ready.
 
         Raises:
-            SettingsError: When it is not installed or does not load on this machine.
+            SettingsError: When it is not installed, does not load on this machine, or cannot read the model's head.
         """
+        if trainer.sampling.synchronised:
+            raise SettingsError(
+                "use_liger_loss reads the weights of the model's head, which FSDP and ZeRO-3 leave in parts: set "
+                "use_liger_loss=False"
+            )
         try:
             from liger_kernel.chunked_loss.grpo_loss import LigerFusedLinearGRPOLoss
         except ImportError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from transformers import (
 
 from holter.errors import SettingsError, reason
 from holter.language import Said, said
+from holter.trainers.sharded import copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +110,7 @@ def frozen_copy(model: PreTrainedModel) -> PreTrainedModel:
 
     A copy, not what the policy's name loads: a policy whose weights are not those of its name would start with a KL.
     """
-    reference = copy.deepcopy(model)
+    reference: PreTrainedModel = copied(model)
     reference.eval()
     for parameter in reference.parameters():
         parameter.requires_grad_(False)

@@ -39,6 +39,7 @@ from holter.trainers.reporting import Report
 from holter.trainers.rewards import Rewards, Texts
 from holter.trainers.rollout import Completions, Sampling, sample
 from holter.trainers.scoring import by_length, in_turn, own_logits, packs, score, sequences
+from holter.trainers.sharded import HALF, check_checkpoints, gathers, like, saving_whole, summed, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -111,9 +112,10 @@ class OnPolicyTrainer(Trainer):
             )
         finally:
             args.report_to = trackers
+        check_checkpoints(self.accelerator, saved=str(getattr(args.save_strategy, "value", args.save_strategy)) != "no")
         if self.pop_callback(ProgressCallback) is not None:
             self.add_callback(Progress)
-        self.rewards.to(lambda m: self.accelerator.prepare_model(m, evaluation_mode=True, device_placement=True))
+        self.rewards.to(lambda model: whole(self.accelerator, model))
         self.reference: nn.Module | None = None
         self.clock = Clock(args.device)
         self.report = Report(args, self.algorithm)
@@ -128,7 +130,7 @@ class OnPolicyTrainer(Trainer):
             top_k=args.top_k or 0,
             min_p=args.min_p or 0.0,
             repetition_penalty=args.repetition_penalty,
-            synchronised=self.is_deepspeed_enabled or self.is_fsdp_enabled,
+            synchronised=gathers(self.accelerator),
         )
         self.evaluation = Evaluation(
             self,
@@ -245,7 +247,7 @@ class OnPolicyTrainer(Trainer):
     def layout(self, prompts: Sequence[list[int]], completions: Sequence[list[int]]) -> Layout:
         """Packed where all readers keep packed sequences apart, which they are asked once, on these; else padded on the right."""
         if self._packs is None:
-            mixed = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(self.accelerator.mixed_precision)
+            mixed = HALF.get(self.accelerator.mixed_precision)
             self._packs = all(
                 packs(model, prompts, completions, self.args.device, mixed, outputs=outputs)
                 for model, outputs in self.readers()
@@ -291,7 +293,7 @@ class OnPolicyTrainer(Trainer):
         reference = frozen_copy(self.policy)
         if self.args.disable_dropout:
             without_dropout(reference)
-        self.reference = self.accelerator.prepare_model(reference, evaluation_mode=True)
+        self.reference = like(self.model, self.accelerator, reference)
 
     def _log_metric(self, name: str, value: float) -> None:
         self.metrics.record(name, float(value), 1)
@@ -330,6 +332,7 @@ class OnPolicyTrainer(Trainer):
         """Record the norm instead of handing it back, for which transformers would wait for the device."""
         norm = super()._get_grad_norm(model, grad_norm=grad_norm)
         if norm is not None:
+            norm = summed(norm)
             self.metrics.record_last("grad_norm", norm) if self.args.trl_compatible_metrics else self.metrics.record(
                 "grad_norm", norm, 1
             )
@@ -388,7 +391,7 @@ class OnPolicyTrainer(Trainer):
 
     def _log_completions(self) -> None:
         shown = self.shows_completions
-        if not shown and self.args.num_completions_to_record == 0:
+        if not shown and self.report.recorded_completions == 0:
             return
         # Every process gives the generations of the window in their order; here those of one come together.
         rows = sorted(self.metrics.dump_samples(self.state.global_step), key=lambda row: int(str(row["step"])))
@@ -407,7 +410,10 @@ class OnPolicyTrainer(Trainer):
             completions: As they were sampled.
             columns: What belongs to each of them, in the order of the columns of a table.
         """
-        count, most = len(texts.prompts), self.args.num_completions_to_record
+        kept = None if self.args.log_completions else self.report.recorded_completions
+        if kept == 0:
+            return
+        count = len(texts.prompts)
         told = {
             "step": [self.state.global_step + 1] * count,
             "prompt": texts.prompts,
@@ -417,9 +423,7 @@ class OnPolicyTrainer(Trainer):
             "truncated": [not ended for ended in completions.ended],
             **{name: values for name, values in self._extra.items() if len(values) == count},
         }
-        kept = None if self.args.log_completions else most
-        if kept != 0:
-            self.metrics.record_samples({name: values[:kept] for name, values in told.items()})
+        self.metrics.record_samples({name: values[:kept] for name, values in told.items()})
 
     # Evaluation.
 
@@ -473,6 +477,11 @@ class OnPolicyTrainer(Trainer):
         super()._load_optimizer_and_scheduler(folder)
         if folder is not None:
             self._resumed = checkpoint.restore(self, Path(folder))
+
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:  # noqa: FBT001
+        """Save the model to be loaded by the folder's name; a checkpoint of FSDP may be in parts, which only FSDP can load."""
+        with nullcontext() if _internal_call else saving_whole(self.accelerator):
+            super().save_model(output_dir, _internal_call=_internal_call)
 
 
 def _first(values: list[Any]) -> Any:  # noqa: ANN401

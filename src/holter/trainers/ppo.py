@@ -42,6 +42,7 @@ from holter.trainers.printing import print_completions
 from holter.trainers.prompts import GenerationBatches
 from holter.trainers.rollout import evaluating
 from holter.trainers.scoring import in_turn, score, sequences
+from holter.trainers.sharded import whole
 from holter.trainers.token_prompts import TokenizedPromptTokenizer, with_prompts
 from holter.trainers.value_model import TokenReward, score_and_value, value
 from holter.trainers.value_trainer import ValueTrainer
@@ -171,7 +172,7 @@ class PPOTrainer(ValueTrainer):
         for function in self.rewards.functions:
             if isinstance(function, TokenReward):
                 function.check(len(tokenizer))
-                function.model = self.accelerator.prepare_model(function.model, evaluation_mode=True)
+                function.model = whole(self.accelerator, function.model)
         self.ends = self.sampling.ends if args.stop_token_id is None else (args.stop_token_id,)
         never_stops = args.stop_token == "none"
         self.sampling = dataclasses.replace(self.sampling, ends=(NEVER,) if never_stops else self.ends)

@@ -19,6 +19,7 @@ from holter.signals import logprobs_and_entropy
 from holter.signals.logprobs import TokenScores
 from holter.trainers.models import is_adapted, loaded, name_of
 from holter.trainers.scoring import by_length, in_turn, packs, sequences, spread
+from holter.trainers.sharded import copy_weights, gathered, in_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,8 +48,10 @@ class PolicyAndValue(nn.Module):
         self.value_model = value_model
         self.value_head: nn.Linear | None = None
         if value_model is None:
-            embeddings = policy.get_output_embeddings().weight
-            self.value_head = nn.Linear(embeddings.shape[1], 1, dtype=embeddings.dtype, device=embeddings.device)
+            weight = policy.get_output_embeddings().weight
+            # Of a weight in parts its own shape is that of the part.
+            width = getattr(weight, "ds_shape", weight.shape)[1]
+            self.value_head = nn.Linear(width, 1, dtype=weight.dtype, device=weight.device)
             _zero(self.value_head)
 
     # What Trainer asks a model.
@@ -69,10 +72,26 @@ class PolicyAndValue(nn.Module):
         device: torch.device = self.policy.device
         return device
 
+    def get_input_embeddings(self) -> nn.Module:
+        """The policy's."""
+        embeddings: nn.Module = self.policy.get_input_embeddings()
+        return embeddings
+
     def get_output_embeddings(self) -> nn.Module:
         """The policy's."""
         head: nn.Module = self.policy.get_output_embeddings()
         return head
+
+    def tie_weights(self) -> None:
+        """Have what each model shares with itself shared again, after its parameters were replaced."""
+        for model in filter(None, (self.policy, self.value_model)):
+            model.tie_weights()
+
+    @property
+    def _no_split_modules(self) -> list[str]:
+        """Names of the layers' classes, each of which FSDP shards as a whole."""
+        models = filter(None, (self.policy, self.value_model))
+        return sorted({name for model in models for name in getattr(model, "_no_split_modules", None) or ()})
 
     def gradient_checkpointing_enable(self, **options: Any) -> None:  # noqa: ANN401
         """Forget activations in both models."""
@@ -233,7 +252,10 @@ def load_value_model(
 
 def _from_trunk(policy: PreTrainedModel) -> PreTrainedModel:
     """A value model with the policy's weights and a head of zeros: at first nothing is expected of any token."""
-    base = copy.deepcopy(policy).unload() if is_adapted(policy) else policy
+    base: Any = policy
+    if is_adapted(policy):
+        with gathered(policy.parameters()):
+            base = copy.deepcopy(policy).unload()
     config = copy.deepcopy(base.config)
     config.num_labels = 1
     try:
@@ -246,13 +268,13 @@ def _from_trunk(policy: PreTrainedModel) -> PreTrainedModel:
             )
         ) from error
     trunk, head = trunk_and_head(model)
-    trunk.load_state_dict(base.base_model.state_dict())
+    copy_weights(base.base_model, trunk)
     _zero(head)
     return model.to(next(base.parameters()).device)
 
 
 def _zero(head: nn.Module) -> None:
-    with torch.no_grad():
+    with torch.no_grad(), gathered(head.parameters(), written=True):
         for parameter in head.parameters():
             parameter.zero_()
 
@@ -329,7 +351,9 @@ class TokenReward:
         if self._packs is None:
             self._packs = packs(inner, most, last, device, outputs=hidden_states)
         layout: Layout = "packed" if self._packs else "right"
-        passes = in_turn(len(whole), self.size) if self._packs else by_length(list(map(len, whole)), self.size)
+        # In parts it is called as often on every process.
+        in_order = self._packs or any(map(in_parts, inner.parameters()))
+        passes = in_turn(len(whole), self.size) if in_order else by_length(list(map(len, whole)), self.size)
         out = torch.zeros(len(whole), device=device)
         for rows in passes:
             batch = sequences([most[i] for i in rows], [last[i] for i in rows], device, padding=layout)

@@ -19,6 +19,7 @@ from holter.language import said
 from holter.trainers.models import as_reference, loaded, without_dropout
 from holter.trainers.on_policy import OnPolicyTrainer
 from holter.trainers.scoring import own_logits
+from holter.trainers.sharded import clips_any, like, summed
 from holter.trainers.value_model import HEAD_FILE, PolicyAndValue, hidden_states, load_value_model
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class ValueTrainer(OnPolicyTrainer):
         reference.eval().requires_grad_(False)
         if args.disable_dropout:
             without_dropout(reference)
-        self.reference = self.accelerator.prepare_model(reference, evaluation_mode=True)
+        self.reference = like(self.model, self.accelerator, reference)
 
     @contextmanager
     def as_reference(self, model: nn.Module) -> Iterator[nn.Module]:
@@ -149,7 +150,7 @@ class ValueTrainer(OnPolicyTrainer):
 
     @property
     def _apart(self) -> bool:
-        return not (self.both.is_shared or self.is_fsdp_enabled or self.is_deepspeed_enabled)
+        return not self.both.is_shared and clips_any(self.accelerator)
 
     def _norms(self, limit: float) -> Tensor:
         self.accelerator.unscale_gradients()
@@ -157,7 +158,7 @@ class ValueTrainer(OnPolicyTrainer):
             torch.nn.utils.clip_grad_norm_(parameters, limit)
             for parameters in (self.both.value_parameters(), list(self.policy.parameters()))
         )
-        self.metrics.record("critic/grad_norm", critic, 1)
+        self.metrics.record("critic/grad_norm", summed(critic), 1)
         return policy
 
     # Checkpoints.

@@ -18,7 +18,9 @@ class Replay(PPOTrainer):
     def complete(self, prompts):
         responses = [self.given[self.state.global_step, tuple(p)] for p in prompts]
         batch = sequences(prompts, responses, self.args.device)
-        logprobs = score(self.policy, batch, temperature=self.args.temperature).logprobs.detach()
+        # Parameters that lie in parts are put together by what is around the policy.
+        model = self.model_wrapped if self.sampling.synchronised else self.policy
+        logprobs = score(model, batch, temperature=self.args.temperature).logprobs.detach()
         return Completions(responses, [r[-1] == parity_world.EOS for r in responses], logprobs)
 
 
