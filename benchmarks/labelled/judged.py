@@ -13,7 +13,8 @@ from holter.detectors.registry import all_detectors, run_detectors
 from holter.findings.diagnosis import diagnose
 from holter.findings.finding import Finding, Severity
 from holter.readers.base import Source
-from holter.runs.load import load_source
+from holter.runs.canonical import canonical
+from holter.runs.load import logs_of
 
 from .made import Recipe, written
 
@@ -136,7 +137,7 @@ def judged(task: Label | Recipe) -> Judged:
 def _judged(label: Label, source: Source, recipe: Recipe | None) -> Judged:
     began = process_time()
     try:
-        diagnoses = [diagnose(run) for run in load_source(source).runs]
+        diagnoses = [diagnose(run) for log in logs_of(source) for run in canonical(log)]
     except Exception as error:
         return Judged(label=label, recipe=recipe, error=f"{type(error).__name__}: {error}")
     seconds = process_time() - began

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 SOURCE = "en"
 LANGUAGES: Mapping[str, str] = {SOURCE: "English", "zh": "中文"}
@@ -146,6 +146,12 @@ def listed(parts: Iterable[str], separator: str = ", ") -> str:
     if len(held) < 2:
         return next(iter(held.values()), "")
     return Said("{between}".join(f"{{{name}}}" for name in held), {"between": said(separator), **held})
+
+
+def some(parts: Sequence[str], most: int) -> str:
+    """The first `most` parts one after the other, and how many more there are."""
+    shown, more = listed(parts[:most]), len(parts) - most
+    return said("{names} and {n} more", names=shown, n=more) if more > 0 else shown
 
 
 def sentences(parts: Iterable[str]) -> Said:

@@ -7,8 +7,7 @@ import pytest
 
 from holter.findings.diagnosis import Diagnosis, diagnose
 from holter.findings.finding import Confidence
-from holter.readers.base import Source
-from holter.runs.load import load_source
+from holter.runs.load import load
 
 ENGLISH = ("step", "mean reward", "KL divergence", "policy loss", "value loss", "eval score")
 CHINESE = ("步骤", "平均奖励", "KL散度", "策略损失", "价值损失", "评估分数")
@@ -54,7 +53,7 @@ IDS = [f"{form}-{'en' if head is ENGLISH else 'zh'}" for form, head in EVERY]
 def diagnosis(tmp_path: Path, form: str, head: tuple[str, ...], rows=ROWS) -> Diagnosis:
     log = tmp_path / f"run.{form}"
     log.write_text(FORMS[form](head, rows), encoding="utf-8")
-    (run,) = load_source(Source.of(log)).runs
+    (run,) = load([log]).runs
     return diagnose(run)
 
 
@@ -119,7 +118,7 @@ def test_the_size_of_the_evaluation_makes_the_case_stronger(tmp_path):
 
     log = tmp_path / "run.csv"
     log.write_text(as_csv(ENGLISH, ROWS), encoding="utf-8")
-    (run,) = load_source(Source.of(log)).runs
+    (run,) = load([log]).runs
     known = diagnose(replace(run, config={**run.config, "eval_size": 1000}))
     unknown = diagnose(run)
 

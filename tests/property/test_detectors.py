@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from holter.detectors.registry import all_detectors
 from holter.readers.base import Source
-from holter.runs.load import load_source
+from holter.runs.canonical import canonical
+from holter.runs.load import logs_of
 from holter.simulation.conditions import FAMILIES
 from holter.simulation.faults import FAULTS
 from holter.simulation.run import simulate
@@ -100,5 +101,5 @@ def test_warnings_of_labelled_runs_were_ones_when_they_claim_to_have_been_raised
     logs = sorted((SHARED / folder).glob("*/log*.jsonl"))
     if not logs:
         pytest.skip(f"{folder} is not here")
-    found = [run for log in logs for run in load_source(Source.of(log)).runs]
+    found = [run for path in logs for log in logs_of(Source.of(path)) for run in canonical(log)]
     assert not [c for run in found for cls in all_detectors().values() for c in warns_since_it_says(cls, run)]

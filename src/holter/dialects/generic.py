@@ -18,7 +18,7 @@ def _proxy(raw: str, key: str, note: str = "") -> Name:
 
 
 MEAN = "(_mean|_avg|_average)?"
-WHAT = "(response|completion|gen|generation|generated|output|answer|reply)s?"
+WHAT = "(resp|response|completion|gen|generation|generated|output|answer|reply)s?"
 LENGTH = "(len|lens|length|lengths|tokens|token_count)"
 SHARE = "(rate|ratio|frac|fraction|share)"
 ASPECT = "(soft_format|strict_format|format|correctness|accuracy|length|style|safety|helpfulness|harmlessness|gold|true|oracle)"
@@ -40,7 +40,7 @@ REWARD = (
     ),
     _close("(rlhf|penali[sz]ed|kl_penali[sz]ed)_rewards?|rewards?_(with|after|minus)_kl", "objective/rlhf_reward"),
     _close("(rewards?|scores?)_(std|std_dev|stdev)|std_(rewards?|scores?)|奖励标准差", "reward_std"),
-    _close("((within|in|intra)_)?group_rewards?_std|组内奖励标准差", "reward_group_std"),
+    _close("((within|in|intra)_)?(group|grp)_(rewards?_)?std|组内奖励标准差", "reward_group_std"),
     _close("(rewards?|scores?)_max|max_(rewards?|scores?)|最(大|高)奖励", "reward/max"),
     _close("(rewards?|scores?)_min|min_(rewards?|scores?)|最(小|低)奖励", "reward/min"),
     _close(f"(?P<name>{ASPECT})_(rewards?|rate|score)(_mean)?", "rewards/{name}/mean"),
@@ -70,7 +70,7 @@ KL = (
     ),
     _proxy(f"(approx_?kl|kl_approx|old_?kl|kl_old|ppo_kl|policy_kl)(_div(ergence)?)?{MEAN}", "policy/approxkl_avg"),
     _close(
-        "(kl_)?(coefficient|coeff?|beta)|(init_|adaptive_)?kl_(penalty_)?(coeff?|coefficient|beta|weight)|kl_?系数",
+        "(kl_)?(coefficient|coeff?|beta|β)|(init_|adaptive_)?kl_(penalty_)?(coeff?|coefficient|beta|weight)|kl_?系数",
         "objective/kl_coef",
     ),
     _proxy("kl_loss|loss_kl|kl_?损失", "loss/kl_avg"),
@@ -106,7 +106,7 @@ UPDATE = (
 )
 
 CRITIC = (
-    _close("explained_var(iance)?|ev|var_explained|可?解释方差", "explained_variance"),
+    _close("expl(ained)?_var(iance)?|ev|var_explained|可?解释方差", "explained_variance"),
     _close(f"adv(antages?)?{MEAN}|优势(值|均值)?", "advantages/mean"),
     _close("adv(antages?)?_std|优势标准差", "advantages/std"),
     _close("adv(antages?)?_abs(_mean)?|adv(antages?)?_mean_abs", "advantages/abs_mean"),
@@ -116,14 +116,16 @@ CRITIC = (
 
 COMPLETION = (
     _close(
-        f"{WHAT}_?{LENGTH}({MEAN}|_tokens)|length|(回复|响应|回答|生成|输出|补全)?_?长度", "completions/mean_length"
+        f"{WHAT}_?{LENGTH}({MEAN}|_tokens)|len(gth)?s?{MEAN}|(回复|响应|回答|生成|输出|补全)?_?长度",
+        "completions/mean_length",
     ),
-    _close(f"max_{WHAT}_?{LENGTH}|{WHAT}_?{LENGTH}_max", "completions/max_length"),
-    _close(f"min_{WHAT}_?{LENGTH}|{WHAT}_?{LENGTH}_min", "completions/min_length"),
+    _close(f"max_{WHAT}_?{LENGTH}|({WHAT}_?{LENGTH}|len(gth)?s?)_max", "completions/max_length"),
+    _close(f"min_{WHAT}_?{LENGTH}|({WHAT}_?{LENGTH}|len(gth)?s?)_min", "completions/min_length"),
     _proxy(f"seq(uence)?_?{LENGTH}{MEAN}", "sequence/mean_length", "Whether the prompt counts is unknown."),
     _close(f"prompt_?{LENGTH}{MEAN}|提示_?长度", "prompt_length/mean"),
     _close(
-        f"(truncat(ed|ion)|overlong|(length_)?cap_hit|clipped)_?{SHARE}|{SHARE}_truncated|截断(率|比例|占比)",
+        f"({WHAT}_)?(truncat(ed|ion)|overlong|(length_)?cap_hit|clipped)_?{SHARE}|{WHAT}_(length_)?clip_{SHARE}"
+        f"|{SHARE}_truncated|截断(率|比例|占比)",
         "completions/clipped_ratio",
     ),
     _close(f"eos_{SHARE}|frac_eos", "completions/eos_ratio"),
@@ -173,7 +175,7 @@ GENERIC = Dialect(
             "objective_",
             "rollout_",
         ),
-        *("avg_", "average_", "mean_", "平均"),
+        *("avg_", "average_", "mean_", "平均_", "平均"),
     ),
     eval_prefixes=("eval_", "evaluation_", "val_", "valid_", "validation_", "test_", "评估", "评测", "验证", "测试"),
     snake=True,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from holter.dialects.base import Dialect, Fit, Name
 from holter.dialects.lineage import GENERIC, all_dialects, dialect, lineage
-from holter.dialects.names import loosened, plain, snake, spoken_snake
+from holter.dialects.names import LONGEST, loosened, plain, snake, spoken_snake
 from holter.signals import catalog
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def meaning(spoken: Dialect, raw: str) -> Meaning | None:
     names that frameworks use and no one else. What a tracker counts and times on its own (``_step``, ``_runtime``) is no
     metric of any framework.
     """
-    if raw.startswith("_") and ALWAYS_IGNORED.fullmatch(raw):
+    if len(raw) > LONGEST or (raw.startswith("_") and ALWAYS_IGNORED.fullmatch(raw)):
         return None
     if spoken.snake and "/" in raw:
         ours = catalog.find(raw)
@@ -273,8 +273,11 @@ def has_evaluation_form(spoken: Dialect, raw: str) -> bool:
     return any(evaluation for _, evaluation in _forms(spoken, raw))
 
 
+@lru_cache(maxsize=MOST_REMEMBERED)
 def is_ignored(spoken: Dialect, raw: str) -> bool:
     """Whether the dialect knows `raw` as a name that carries no signal."""
+    if len(raw) > LONGEST:
+        return False
     for name in dict.fromkeys((raw, plain(raw))):
         if ALWAYS_IGNORED.fullmatch(name):
             return True

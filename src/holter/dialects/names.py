@@ -10,10 +10,11 @@ import re
 import unicodedata
 
 _SIGNS = re.compile(r"[\W_]+")
-_UNIT = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
+_UNIT = re.compile(r"[(\[][^()\[\]]*[)\]]\s*$")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _EXPORT = re.compile(r".*\S\s+-\s+(?=\S)")
-_SLASH = re.compile(r"\s*/\s*")
+LONGEST = 500
+"""Characters of the longest name that may mean anything. Data may be longer, and the patterns of many tables take their time."""
 
 
 def snake(name: str) -> str:
@@ -38,7 +39,8 @@ def bracketed(name: str) -> str:
 
 def plain(name: str) -> str:
     """The name without what exports add: the run before it (``run-7 - loss``), blanks around its slashes."""
-    return _SLASH.sub("/", _EXPORT.sub("", name, count=1)).strip()
+    exported = _EXPORT.match(name)
+    return "/".join(part.strip() for part in name[exported.end() if exported else 0 :].split("/"))
 
 
 def loosened(pattern: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holter.dialects.lineage import GENERIC, all_dialects, dialect, lineage
 from holter.dialects.meaning import ALWAYS_IGNORED, ANY_SCORE, Meaning, has_evaluation_form, is_ignored, meaning, tabled
-from holter.dialects.names import plain
+from holter.dialects.names import LONGEST, plain
 from holter.signals import catalog
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def detect(names: Collection[str], among: Sequence[str] = ()) -> Dialect:
         among: Names of dialects of which it is one, as far as its format tells. Where the names tell of none of them, it is
             the one that all of them inherit from, if that one knows as many of the names as what they tell of.
     """
-    said = [n for n in dict.fromkeys(plain(n) for n in names) if not ALWAYS_IGNORED.fullmatch(n)]
+    plain_names = dict.fromkeys(plain(n) for n in names if len(n) <= LONGEST)
+    said = [n for n in plain_names if not ALWAYS_IGNORED.fullmatch(n)]
     training = [n for n in said if not has_evaluation_form(dialect(GENERIC), n)]
     ordered = sorted(all_dialects().values(), key=lambda d: (d.priority, d.name))
     generic = dialect(GENERIC)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import io
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 
-from holter.language import sentences
+from holter.errors import UnreadableLogError
+from holter.language import phrase, said, sentences
 from holter.readers.encoding import as_utf8, encoding_of
-from holter.readers.unpacking import unpacked
+from holter.readers.unpacking import damage, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -86,10 +87,10 @@ class Source:
         return self.parts or (() if self.path is None else (self.path,))
 
     def open(self) -> BinaryIO:
-        """A fresh stream over the bytes; what is packed with gzip is unpacked on the way.
+        """A fresh stream over the bytes; what is packed is unpacked on the way, as far as it is not damaged.
 
         Raises:
-            UnreadableLogError: While reading, when the packed bytes are damaged or unpack to an absurd size.
+            UnreadableLogError: While reading, when the packed bytes unpack to an absurd size.
         """
         if self.data is not None:
             return unpacked(io.BytesIO(self.data), self.name)
@@ -97,9 +98,16 @@ class Source:
         return unpacked(self.path.open("rb"), self.name)
 
     def head(self) -> bytes:
-        """The first bytes, as far as they go; UTF-8 when they are text in another encoding that can be told."""
+        """The first bytes, as far as they go; UTF-8 when they are text in another encoding that can be told.
+
+        Raises:
+            UnreadableLogError: When the bytes are packed and damaged from their beginning.
+        """
         with self.open() as stream:
             head = stream.read(HEAD)
+            wrong = damage(stream) if not head else None
+        if wrong:
+            raise UnreadableLogError.of(self.name, said("{why}.", why=phrase(wrong)), "Copy the file again.")
         return b"".join(as_utf8([head], encoding_of(head)))
 
 
@@ -116,6 +124,17 @@ class RawColumn:
     at: NDArray[np.int64]
     values: NDArray[np.float64]
     null: NDArray[np.bool_] | None = None
+
+    def where(self, keep: NDArray[np.bool_] | NDArray[np.intp] | slice) -> RawColumn:
+        """The entries that `keep` selects, in its order."""
+        return RawColumn(self.at[keep], self.values[keep], None if self.null is None else self.null[keep])
+
+    def between(self, first: int, end: int | None = None) -> RawColumn:
+        """The entries in the rows from `first` up to `end`, which are counted from `first`. `end` is the log's, unless given."""
+        low = int(np.searchsorted(self.at, first))
+        high = len(self.at) if end is None else int(np.searchsorted(self.at, end))
+        part = self.where(slice(low, high))
+        return replace(part, at=part.at - first)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -22,6 +22,9 @@ LONGEST_NAME = 200
 _FEWEST_ABOVE = 2
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?", re.ASCII)
 _GROUPED_POINT = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+_DECIMAL_POINT = re.compile(r"[-+]?(?:\d*|[1-9]\d{0,2}(?:,\d{3})+)\.\d+(?:[eE][-+]?\d+)?", re.ASCII)
+_GROUPED_COMMA = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
+_SIGNS_OF_NUMBER = re.compile(r"[-+]?[\d.,]*\d(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -171,6 +174,34 @@ class DecimalSigns:
                 "Export the table with plain numbers: 1234.5.",
                 line=doubtful[0],
             )
+
+
+def without_groups(rows: Sequence[list[str]]) -> Sequence[list[str]]:
+    """The rows of a table without the commas that group digits, where the table itself tells that they do.
+
+    ``0.25`` beside ``1,234`` has a decimal point for certain; where no number has a decimal comma, a comma groups digits.
+    """
+    found = [
+        [
+            _SIGNS_OF_NUMBER.match(cell, 1 if cell[:1] in ("~", "≈") else 0) if "," in cell or "." in cell else None
+            for cell in row
+        ]
+        for row in rows
+    ]
+    shown = [number[0] for row in found for number in row if number]
+    points = any(_DECIMAL_POINT.fullmatch(n) and not _GROUPED_POINT.fullmatch(n) for n in shown)
+    commas = any(_DECIMAL_COMMA.fullmatch(n) and not _GROUPED_COMMA.fullmatch(n) for n in shown)
+    if commas or not points:
+        return rows
+    return [
+        [
+            cell.replace(number[0], number[0].replace(",", ""), 1)
+            if number and _GROUPED_COMMA.fullmatch(number[0])
+            else cell
+            for cell, number in zip(row, numbers, strict=True)
+        ]
+        for row, numbers in zip(rows, found, strict=True)
+    ]
 
 
 def refuse_grouped_digits(file: str, table: Table, columns: Iterable[str]) -> None:

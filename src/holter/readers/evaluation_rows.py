@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.readers.base import RawColumn
 from holter.readers.plausibility import is_axis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from holter.readers.base import RawColumn
 
 _EVALUATED = ("eval_loss", "eval_runtime")
 _TRAINED = ("loss", "grad_norm", "learning_rate")
@@ -47,8 +48,8 @@ def marked_evaluation(columns: Mapping[str, RawColumn], rows: int, marks: Mappin
             out[name] = column
             continue
         if not moved.all():
-            out[name] = _where(column, ~moved)
-        out[target] = _where(column, moved)
+            out[name] = column.where(~moved)
+        out[target] = column.where(moved)
     return out
 
 
@@ -58,7 +59,3 @@ def _rows_with(columns: Mapping[str, RawColumn], names: tuple[str, ...], rows: i
         if name in columns:
             found[columns[name].at] = True
     return found
-
-
-def _where(column: RawColumn, keep: NDArray[np.bool_]) -> RawColumn:
-    return RawColumn(column.at[keep], column.values[keep], None if column.null is None else column.null[keep])

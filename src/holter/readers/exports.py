@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.language import said
-from holter.readers.base import RawColumn
 from holter.readers.numbers import Gap, number
 from holter.readers.plausibility import is_reward, is_training_metric
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from holter.readers.base import RawLog
+    from holter.readers.base import RawColumn, RawLog
     from holter.readers.records import Records
 
 _BETWEEN = " - "
@@ -77,8 +76,8 @@ def _over(columns: Mapping[str, RawColumn], rows: NDArray[np.int64]) -> dict[str
     for name, column in columns.items():
         kept = np.isin(column.at, rows)
         if kept.any():
-            null = None if column.null is None else column.null[kept]
-            out[name] = RawColumn(np.searchsorted(rows, column.at[kept]), column.values[kept], null)
+            part = column.where(kept)
+            out[name] = replace(part, at=np.searchsorted(rows, part.at))
     return out
 
 

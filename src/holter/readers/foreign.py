@@ -21,6 +21,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
         "zstd data, which needs a package that is not installed",
         "Install it: `pip install 'holter[zstd]'`; or unpack it: `zstd -d FILE`.",
     ),
+    (b"\x1f\x8b", "gzip data that was packed twice", "Unpack it first: `gunzip FILE`."),
     (b"BZh", "bzip2 data", "Unpack it first: `bunzip2 FILE`."),
     (b"\xfd7zXZ", "xz data", "Unpack it first: `unxz FILE`."),
     (b"7z\xbc\xaf", "a 7z archive", _UNPACK),

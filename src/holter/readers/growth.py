@@ -10,14 +10,12 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-import numpy as np
-
-from holter.readers.base import RawColumn, RawLog, Reader
+from holter.readers.base import RawLog, Reader
 from holter.readers.encoding import TOLD_BY
 from holter.readers.lines import LineFeed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from holter.readers.base import Source
@@ -120,12 +118,7 @@ def stamp(path: Path) -> tuple[int, int, int] | None:
 
 def later_rows(log: RawLog, first: int) -> RawLog:
     """The rows of a log from `first` on, counted from there."""
-    columns = {}
-    for key, column in log.columns.items():
-        begin = int(np.searchsorted(column.at, first))
-        if begin < len(column.at):
-            null = None if column.null is None else column.null[begin:]
-            columns[key] = RawColumn(column.at[begin:] - first, column.values[begin:], null)
+    columns = {key: part for key, column in log.columns.items() if len((part := column.between(first)).at)}
     lines = None if log.lines is None else log.lines[first:]
     return replace(log, rows=log.rows - first, columns=columns, lines=lines, resumes=None)
 
@@ -232,7 +225,7 @@ class GrowingLines:
         first = max(self._given - 1, 0)
         columns = table.since(first)
         if self._given and sum(c.at[0] == 0 for c in columns.values()) <= self._newest:
-            columns = _without_first(columns)
+            columns = {key: part for key, column in columns.items() if len((part := column.between(1)).at)}
             first += 1
         self._given = len(table)
         if first == self._given:
@@ -254,12 +247,3 @@ def _add(state: tuple[LineFeed, LineRows], data: bytes) -> None:
     add = rows.add
     for number, line in lines.feed(data):
         add(number, line)
-
-
-def _without_first(columns: Mapping[str, RawColumn]) -> dict[str, RawColumn]:
-    out = {}
-    for key, c in columns.items():
-        skip = int(c.at[0] == 0)
-        if len(c.at) > skip:
-            out[key] = RawColumn(c.at[skip:] - 1, c.values[skip:], None if c.null is None else c.null[skip:])
-    return out

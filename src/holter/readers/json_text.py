@@ -7,7 +7,7 @@ import json
 import orjson
 
 from holter.language import phrase, said
-from holter.readers.lines import text
+from holter.readers.lines import text, with_straight_quotes
 from holter.readers.python_repr import by_json, parse
 
 _TOO_DEEP = "nested too deeply"
@@ -55,15 +55,21 @@ def loads(line: bytes) -> object:
 
 
 def loads_record(line: bytes) -> object:
-    """What one line says: JSON, or a dictionary as Python prints it.
+    """What one line says: JSON, a dictionary as Python prints it, or something between them.
+
+    ``{"loss": nan}`` is what a template or another language than Python makes of a NaN, and the rows that hold one are the
+    last that may be lost.
 
     Raises:
-        ValueError: When it is neither; the message says what was seen.
+        ValueError: When it is none of them; the message says what was seen.
     """
     try:
         return loads(line)
-    except ValueError:
-        if line[:1] != b"{" or b"'" not in line:
+    except ValueError as no_json:
+        if line[:1] != b"{":
             raise
-        shown = text(line)
-        return by_json(shown) or parse(shown)
+        shown = with_straight_quotes(text(line))
+        try:
+            return by_json(shown) or parse(shown)
+        except ValueError as error:
+            raise (error if "'" in shown else no_json) from None

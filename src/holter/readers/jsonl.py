@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError, reason
 from holter.language import phrase, said
+from holter.readers.console.text_lines import MESSAGES
 from holter.readers.encoding import is_text
 from holter.readers.foreign import is_notebook
 from holter.readers.growth import GrowingLines
@@ -17,7 +18,7 @@ from holter.readers.json_document import JSON_DOCUMENT, in_blocks, logs
 from holter.readers.json_tables import tables
 from holter.readers.json_text import loads_record
 from holter.readers.lines import Lines
-from holter.readers.plausibility import OtherFormatError
+from holter.readers.plausibility import NotALogError, OtherFormatError
 from holter.readers.records import Records
 
 if TYPE_CHECKING:
@@ -133,7 +134,13 @@ class _Rows:
             return
         if not len(records.table) and not records.skipped and not records.config:
             raise UnreadableLogError.of(source.name, "it holds no record, so there is nothing to read yet.")
-        yield records.log(source.name, JSONL.name, notes=lines.notes)
+        try:
+            log = records.log(source.name, JSONL.name, notes=lines.notes)
+        except NotALogError as error:
+            if any(key in records.table.texts for key in MESSAGES):
+                raise OtherFormatError(*error.args) from error
+            raise
+        yield log
 
 
 def _kind(value: object) -> str:

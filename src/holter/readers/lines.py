@@ -5,6 +5,7 @@ A line that is absurdly long is passed over without ever being held in memory, a
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ LONGEST = 16 << 20
 MOST_SKIPPED = 100
 """How many skipped places of one kind are named one by one."""
 _CHUNK = 1 << 20
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78]")
+_CURLY = re.compile("[{,] *[‘’“”]")
+_STRAIGHT = str.maketrans("‘’“”", "''\"\"")
 
 
 class LineFeed:
@@ -126,6 +130,16 @@ class Lines:
             if torn(stream):
                 self.notes.append("the packed data ends early, as in a file that is still being written")
             yield from self._feed.finish()
+
+
+def with_straight_quotes(line: str) -> str:
+    """The line with straight quotes around the names in it, which a web page or a word processor made curly."""
+    return line.translate(_STRAIGHT) if not line.isascii() and _CURLY.search(line) else line
+
+
+def without_colours(line: str) -> str:
+    """A line without what a terminal takes for a command: colours, a new title of its window, another set of characters."""
+    return _ESCAPES.sub("", line) if "\x1b" in line else line
 
 
 def is_utf8(data: bytes) -> bool:

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 from holter.errors import UnreadableLogError, reason
 from holter.language import phrase, said
 from holter.readers.base import Skipped, Source
-from holter.readers.cells import is_header, own_names
 from holter.readers.console.reader import CONSOLE
 from holter.readers.foreign import is_notebook
+from holter.readers.html_log import HtmlLog
 from holter.readers.html_table import html_tables
 from holter.readers.json_texts import without_long_texts
-from holter.readers.numbers import Gap
 from holter.readers.pasted_table import PASTED_TABLE
 from holter.readers.plausibility import NotALogError
-from holter.readers.records import Records
-from holter.readers.table_text import value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -98,7 +95,7 @@ def _logs(
     """The logs of a cell: its tables, or else what it printed. What cannot be read for certain is given as the error."""
     found = False
     for output in outputs:
-        for table in html_tables(texts.pieces(_shown(output, _HTML)), lambda names: _Table.of(file, names)):
+        for table in html_tables(texts.pieces(_shown(output, _HTML)), lambda names: HtmlLog.of(file, names)):
             log = table.log()
             found |= log is not None
             if log is not None:
@@ -177,45 +174,6 @@ class _Pieces(io.RawIOBase):
         size = min(len(view), len(self._rest))
         view[:size], self._rest = self._rest[:size], self._rest[size:]
         return size
-
-
-class _Table:
-    """A table of metrics. A column without a name is an index."""
-
-    def __init__(self, file: str, names: list[str]) -> None:
-        self._file, self._width, self._rows = file, len(names), 0
-        self._kept = [index for index, name in enumerate(names) if name]
-        own, notes = own_names(names[index] for index in self._kept)
-        self._names = tuple(own)
-        self._records = Records(file, none=Gap.ABSENT)
-        self._records.notes += notes
-
-    @classmethod
-    def of(cls, file: str, names: list[str]) -> _Table | None:
-        """The table with this header; None where it cannot be that of a log."""
-        return cls(file, names) if names and is_header(names) else None
-
-    def row(self, cells: list[str]) -> None:
-        """Add a row."""
-        self._rows += 1
-        if len(cells) != self._width:
-            why = said(
-                "row {row} of a table has {n} cells where the header has {names}",
-                row=self._rows,
-                n=len(cells),
-                names=self._width,
-            )
-            self._records.skip(None, why)
-            return
-        values = [value(cells[index]) for index in self._kept]
-        self._records.table.row(self._names, [None if isinstance(v, Gap) else v for v in values], self._rows)
-
-    def log(self) -> RawLog | None:
-        """The log that it is; None where it is no log of training."""
-        try:
-            return self._records.log(self._file, Notebook.name, lines=False)
-        except UnreadableLogError:
-            return None
 
 
 NOTEBOOK = Notebook()

@@ -1,7 +1,8 @@
 """What counts as a number in a log, and what it is.
 
 Text can stand for a number: some frameworks print floats as strings, NumPy scalars as calls, progress as ``5/3766``. NaN
-and infinities are numbers, ``null`` is not one and not absent either, and a percentage is a fraction.
+and infinities are numbers, whatever a language calls them (``-nan(ind)``, ``.inf``); ``null`` is not one and not absent
+either, and a percentage is a fraction.
 """
 
 from __future__ import annotations
@@ -26,12 +27,19 @@ _SPECIAL: dict[str, float | Gap] = {
     "nan": math.nan,
     "+nan": math.nan,
     "-nan": math.nan,
+    **dict.fromkeys(("nan(ind)", "-nan(ind)", "nan(snan)", "-nan(snan)"), math.nan),
+    **dict.fromkeys(("1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind"), math.nan),
+    ".nan": math.nan,
     "inf": math.inf,
     "+inf": math.inf,
     "infinity": math.inf,
     "+infinity": math.inf,
     "-inf": -math.inf,
     "-infinity": -math.inf,
+    ".inf": math.inf,
+    "-.inf": -math.inf,
+    "1.#inf": math.inf,
+    "-1.#inf": -math.inf,
     "∞": math.inf,
     "-∞": -math.inf,
     "null": Gap.NULL,

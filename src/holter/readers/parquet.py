@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from holter.errors import UnreadableLogError, reason
-from holter.language import listed, said
+from holter.language import said, some
 from holter.readers.base import RawColumn, RawLog
 from holter.readers.plausibility import NotALogError, objection
 from holter.readers.table import MOST_COLUMNS
@@ -63,13 +63,13 @@ class Parquet:
                 ) from error
         if not _SAMPLES.isdisjoint(texts):
             wrong: str | None = said(
-                "it is a table of completions, a row each ({names}), not of metrics.", names=listed(texts[:_NAMED])
+                "it is a table of completions, a row each ({names}), not of metrics.", names=some(texts, _NAMED)
             )
         else:
             wrong = objection(columns, texts)
         if wrong is not None:
             raise NotALogError.of(source.name, wrong, "Give the metrics of the run.")
-        aside = [said("left aside, without numbers: {names}", names=listed(texts[:_NAMED]))] if texts else []
+        aside = [said("left aside, without numbers: {names}", names=some(texts, _NAMED))] if texts else []
         yield RawLog(name=source.name, reader=self.name, rows=rows, columns=columns, notes=tuple(aside))
 
 

@@ -9,16 +9,17 @@ import re
 from typing import TYPE_CHECKING
 
 from holter.language import said
-from holter.readers.cells import DecimalSigns, is_header, own_names, refuse_grouped_digits
+from holter.readers.cells import DecimalSigns, is_header, own_names, refuse_grouped_digits, without_groups
 from holter.readers.encoding import is_text
 from holter.readers.lines import Lines, text
 from holter.readers.numbers import Gap
-from holter.readers.plausibility import NotALogError, objection
+from holter.readers.plausibility import NotALogError, is_reward, is_training_metric, objection
 from holter.readers.records import Records
+from holter.readers.step_cells import placed, steps_of_columns
 from holter.readers.table_text import is_border, plain, splits, value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holter.readers.base import RawLog, Source
 
@@ -50,12 +51,12 @@ class _Block:
         self._own = tuple(own)
         self._records = Records(file, none=Gap.ABSENT)
         self._records.notes += notes
-        self._signs = DecimalSigns()
+        self._rows: list[tuple[int, list[str]]] = []
 
     def takes(self, number: int, line: str) -> bool:
         """Add a line that belongs to this table: a row, a row with too few or too many cells, the header again."""
         ways = splits(line)
-        rows = [way for way in ways if _is_row(way)]
+        rows = [way for way in ways if self._is_row(way)]
         fitting = next((way for way in rows if len(way) == len(self.names)), None)
         if fitting is not None:
             self.add(number, fitting)
@@ -65,11 +66,12 @@ class _Block:
             )
         return bool(rows) or self.names in ways
 
+    def _is_row(self, cells: Sequence[str]) -> bool:
+        return _is_row(cells)
+
     def add(self, number: int, cells: Sequence[str]) -> None:
         """Add a row."""
-        shown = self._signs.plain([cells[index] for index in self._kept], number)
-        found = [value(cell) for cell in shown]
-        self._records.table.row(self._own, [None if isinstance(v, Gap) else v for v in found], number)
+        self._rows.append((number, [cells[index] for index in self._kept]))
 
     def records(self) -> Records:
         """Its rows.
@@ -77,9 +79,64 @@ class _Block:
         Raises:
             UnreadableLogError: When what its numbers say cannot be told for certain.
         """
-        self._signs.refuse_doubt(self._file)
+        for line, names, cells in self._placed():
+            found = [value(cell) for cell in cells]
+            self._records.table.row(names, [None if isinstance(v, Gap) else v for v in found], line)
         refuse_grouped_digits(self._file, self._records.table, self._records.table.columns())
         return self._records
+
+    def _placed(self) -> Iterator[tuple[int, tuple[str, ...], list[str]]]:
+        """Line, names and cells of every row, with its step and its other numbers in plain digits.
+
+        Raises:
+            UnreadableLogError: When the sign of some number cannot be told.
+        """
+        signs = DecimalSigns()
+        plain_cells = without_groups([cells for _, cells in self._rows])
+        rows = [(line, signs.plain(cells, line)) for (line, _), cells in zip(self._rows, plain_cells, strict=True)]
+        signs.refuse_doubt(self._file)
+        told = placed(self._own, rows)
+        self._records.notes += told.notes
+        for line, label in told.aside:
+            self._records.skip(line, said("a row without a step: {label!r}", label=label))
+        for line, cells in told.rows:
+            yield line, tuple(told.names), cells
+
+
+class _Turned(_Block):
+    """A table whose columns are the steps and whose rows are the metrics."""
+
+    def __init__(self, file: str, names: Sequence[str], first: int, steps: Mapping[int, int]) -> None:
+        """Begin.
+
+        Args:
+            file: What messages call the text.
+            names: Its header.
+            first: Line of the header.
+            steps: What the columns of numbers stand for; any other is left out.
+        """
+        super().__init__(file, names, first)
+        self._steps = steps
+
+    def _is_row(self, cells: Sequence[str]) -> bool:
+        return _is_row([cells[i] for i in self._steps if i < len(cells)])
+
+    def add(self, number: int, cells: Sequence[str]) -> None:
+        """Add the row of one metric."""
+        self._rows.append((number, [cells[0], *(cells[i] for i in self._steps)]))
+
+    def _placed(self) -> Iterator[tuple[int, tuple[str, ...], list[str]]]:
+        """A row for every step; none where the rows are no metrics, but models that are compared."""
+        if not any(is_training_metric(cells[0]) or is_reward(cells[0]) for _, cells in self._rows):
+            return
+        signs = DecimalSigns()
+        metrics, notes = own_names(cells[0] for _, cells in self._rows)
+        self._records.notes += notes
+        plain_cells = without_groups([cells[1:] for _, cells in self._rows])
+        columns = [signs.plain(cells, line) for (line, _), cells in zip(self._rows, plain_cells, strict=True)]
+        signs.refuse_doubt(self._file)
+        for step, cells in zip(self._steps.values(), zip(*columns, strict=True), strict=True):
+            yield self.first, ("step", *metrics), [str(step), *cells]
 
 
 class PastedTable:
@@ -164,6 +221,14 @@ def _begun(file: str, above: Sequence[list[tuple[int, str]]], number: int, line:
         return None
     first, headers = _headers(above)
     for names in headers:
+        steps = steps_of_columns(names)
+        if steps:
+            fitting = next((cells for cells in rows if len(cells) == len(names)), None)
+            if fitting is None:
+                continue
+            turned = _Turned(file, names, first, steps)
+            turned.add(number, fitting)
+            return turned
         if (
             not is_header(names)
             or any(n[-1:] in (":", ",", "{", "}") for n in names)
@@ -200,6 +265,7 @@ def _is_row(cells: Sequence[str]) -> bool:
 
 def _grouped(cell: str) -> bool:
     """Whether a cell begins like a number with commas, which is refused or read later, and makes a row all the same."""
+    cell = cell.lstrip("~≈ ")
     return cell[:1].isdigit() and "," in cell and cell.replace(",", "").replace(".", "").isdigit()
 
 

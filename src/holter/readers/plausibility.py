@@ -30,6 +30,8 @@ class OtherFormatError(NotALogError):
 
 _REMEMBERED = 4096
 """Names of which is remembered what they are: a console says the same ones in line after line."""
+_LONGEST = 500
+"""Characters of the longest name that is looked at. Data may be longer, and no pattern fits them sooner for it."""
 _SIGNS = re.compile(r"[^0-9a-z\u00c0-\uffff]+")
 _AXIS = re.compile(
     r"(?:(?:global|train(?:er|ing)?|current|total|env(?:ironment)?|optim(?:izer)?|gradient|update|time|progress|rollout"
@@ -58,7 +60,7 @@ _SAMPLE = frozenset(
 
 
 def _plain(name: str) -> str:
-    return _SIGNS.sub("_", name.lower()).strip("_")
+    return _SIGNS.sub("_", name.lower()).strip("_") if len(name) <= _LONGEST else ""
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LONGEST = 4 << 20
 """Characters of the longest dictionary that is parsed."""
+ELISION = "..."
+"""What people put in the place of items that they left out."""
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<text>[bru]?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))
@@ -90,6 +92,13 @@ def _dictionary(tokens: Iterator[tuple[str, str]], depth: int) -> dict[str, obje
             return out
         if kind not in ("text", "word"):
             raise ValueError(said("a name was expected before {text!r}", text=key))
+        if (kind, key) == ("word", ELISION):
+            stop = next(tokens)[1]
+            if stop == "}":
+                return out
+            if stop == ",":
+                continue
+            raise ValueError(said("no comma after the value of {text}", text=key))
         if next(tokens) != ("sign", ":"):
             raise ValueError(said("no colon after {text}", text=key))
         out[_unquoted(key) if kind == "text" else key], stop = _value(tokens, depth)

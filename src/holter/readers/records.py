@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holter.errors import UnreadableLogError, reason
-from holter.language import listed, phrase, said
+from holter.language import listed, phrase, said, some
 from holter.readers.base import RawColumn, RawLog, Skipped
 from holter.readers.evaluation_rows import marked_evaluation
 from holter.readers.lines import MOST_SKIPPED
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 _SUMMARY = "train_runtime"
 _NAMED = 20
-"""How many names are named one by one."""
+"""How many names have a remark of their own."""
+_NAMED_TOGETHER, _WIDEST_NAME = 5, 40
+"""How many names stand in one remark, and the characters of a name in it."""
 
 
 class Records:
@@ -188,6 +190,5 @@ def _is_time(texts: Iterable[str]) -> bool:
     return all(t[:1].isdigit() and any(c in t for c in ":-/") for t in texts)
 
 
-def _some(names: list[str]) -> str:
-    shown = listed(n[:40] for n in names[:5])
-    return said("{names} and {n} more", names=shown, n=len(names) - 5) if len(names) > 5 else shown
+def _some(names: Iterable[str]) -> str:
+    return some([name[:_WIDEST_NAME] for name in names], _NAMED_TOGETHER)

@@ -42,20 +42,6 @@ def readers_for(name: str, head: bytes) -> Iterator[Reader]:
             yield reader
 
 
-def reader_for(source: Source) -> Reader:
-    """The reader that takes `source`, decided by its name and its first bytes.
-
-    Raises:
-        UnreadableLogError: When the file is empty or no reader recognises it.
-    """
-    head = source.head()
-    if not head.strip():
-        raise UnreadableLogError.of(source.name, "it is empty, so there is nothing to read yet.")
-    for reader in readers_for(source.name, head):
-        return reader
-    raise _unrecognised(source, head)
-
-
 def _unrecognised(source: Source, head: bytes) -> UnreadableLogError:
     seems = foreign(head)
     if seems is not None:

@@ -14,7 +14,7 @@ from holter.readers.base import RawLog, Skipped
 from holter.readers.records import Records
 from holter.store.layout import manifest_file, segment_of
 from holter.store.manifest import read_manifest
-from holter.store.reading import line_of, lines
+from holter.store.reading import is_never_reached, line_of, lines, resumed_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ class RunFolder:
         """One log. Rows of older segments that a newer one replaced stay in it; a run decides what counts.
 
         Raises:
-            UnreadableLogError: When no segment holds a row, or a manifest is broken.
+            UnreadableLogError: When no segment holds a row.
         """
         if not source.files:
             raise UnreadableLogError.of(source.name, "the lines of a run folder without the folder.")
@@ -77,12 +77,21 @@ class _Folder:
         self.parts = tuple(file for _, file in numbered)
         self._name = source.name
         self._records = Records(source.name)
-        self._manifests = [_manifest(file, number) for number, file in numbered]
+        self._manifests = [self._manifest(file, number) for number, file in numbered]
         self._gone = [_never_reached(numbered[i + 1 :], self._manifests[i + 1 :]) for i in range(len(numbered))]
         self._torn = [b""] * len(numbered)
         self._numbers = [1] * len(numbered)
         self._begins: dict[int, int] = {}
         self._given = 0
+
+    def _manifest(self, file: Path, number: int) -> Manifest | None:
+        """The manifest of a segment; None where it is missing or broken, which costs no row."""
+        beside = manifest_file(file.parent, number)
+        try:
+            return read_manifest(beside) if beside.exists() else None
+        except UnreadableLogError as error:
+            self._records.skipped.append(Skipped.of(str(beside), error))
+            return None
 
     @property
     def waits(self) -> bool:
@@ -105,10 +114,8 @@ class _Folder:
                 )
             )
         else:
-            step = line.row.get("step")
-            if isinstance(step, int | float) and any(low < step < high for low, high in self._gone[index]):
-                return
-            records.add(line.row, line.number)
+            if not is_never_reached(line.row.get("step"), self._gone[index]):
+                records.add(line.row, line.number)
 
     def join(self, part: Path) -> bool:  # noqa: ARG002 - which rows it makes void is told by its first row
         """Never."""
@@ -152,19 +159,14 @@ class _Folder:
         return replace(log, dialects=(dialect,) if dialect else (), resumes=resumes if several else None, clock=CLOCK)
 
 
-def _manifest(file: Path, number: int) -> Manifest | None:
-    beside = manifest_file(file.parent, number)
-    return read_manifest(beside) if beside.exists() else None
-
-
 def _never_reached(later: list[tuple[int, Path]], manifests: list[Manifest | None]) -> list[tuple[float, float]]:
     """Steps between the checkpoint that a later segment resumed from and its first row: no row will ever replace them."""
     out = []
     for (_, file), manifest in zip(later, manifests, strict=True):
-        parent = manifest.parent if manifest is not None else None
-        if parent is not None and parent.step is not None:
+        checkpoint = resumed_from(manifest)
+        if checkpoint < math.inf:
             steps = (line.row["step"] for line in lines(file) if line.row is not None and "step" in line.row)
-            out.append((parent.step, next((s for s in steps if isinstance(s, int | float)), math.inf)))
+            out.append((checkpoint, next((s for s in steps if isinstance(s, int | float)), math.inf)))
     return out
 
 

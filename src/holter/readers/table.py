@@ -34,7 +34,22 @@ _MOST_FORMS = 1000
 _FEW = 4
 """Rows of one key set in a batch below which arrays would cost more than they save."""
 
-Part = tuple["NDArray[np.int64]", "NDArray[np.float64]", "NDArray[np.bool_] | None"]
+
+def refuse_names_of_data(file: str, names: int) -> None:
+    """Refuse a log that uses as many different names as only data have.
+
+    Raises:
+        UnreadableLogError: When there are more than `MOST_COLUMNS`.
+    """
+    if names > MOST_COLUMNS:
+        raise UnreadableLogError.of(
+            file,
+            said(
+                "it uses more than {most:,} different names, so they seem to be data and not metrics.",
+                most=MOST_COLUMNS,
+            ),
+            "Log values under fixed names, with the step as a value.",
+        )
 
 
 class Table:
@@ -61,7 +76,7 @@ class Table:
         self.samples: dict[str, list[tuple[int, str]]] = {}
         self._lines = array("q")
         self._order: dict[str, None] = {}
-        self._parts: dict[str, list[Part]] = {}
+        self._parts: dict[str, list[RawColumn]] = {}
         self._pending: dict[tuple[str, ...], tuple[list[int], list[Sequence[object]]]] = {}
         self._held = self._flushed = 0
         self._marks: dict[int, str] = {}
@@ -87,15 +102,7 @@ class Table:
         if group is None:
             group = self._pending[keys] = ([], [])
             self._order.update(dict.fromkeys(keys))
-            if len(self._order) > MOST_COLUMNS:
-                raise UnreadableLogError.of(
-                    self.file,
-                    said(
-                        "it uses more than {most:,} different names, so they seem to be data and not metrics.",
-                        most=MOST_COLUMNS,
-                    ),
-                    "Log values under fixed names, with the step as a value.",
-                )
+            refuse_names_of_data(self.file, len(self._order))
         group[0].append(len(self._lines))
         group[1].append(values)
         self._lines.append(line)
@@ -150,7 +157,7 @@ class Table:
             block = _block(rows)
             if block is not None:
                 for key, values in zip(keys, np.ascontiguousarray(block.T), strict=True):
-                    self._add(key, (at, values, None))
+                    self._add(key, RawColumn(at, values))
                 continue
             for key, column in zip(keys, zip(*rows, strict=True), strict=True):
                 self._mixed(key, at, column)
@@ -166,18 +173,19 @@ class Table:
         if block is not None:
             gaps = np.array([value is None for value in column]) if None in column else None
             if gaps is None or self.none is Gap.NULL:
-                self._add(key, (at, block, gaps))
+                self._add(key, RawColumn(at, block, gaps))
             elif not gaps.all():
-                self._add(key, (at[~gaps], block[~gaps], None))
+                self._add(key, RawColumn(at[~gaps], block[~gaps]))
             return
         found = [value if value.__class__ is float else self._number(value) for value in column]
         if set(map(type, found)) == {float}:
-            self._add(key, (at, np.array(found, np.float64), None))
+            self._add(key, RawColumn(at, np.array(found, np.float64)))
             return
         spread = [(i, v) for i, v in enumerate(found) if v.__class__ is tuple]
         kept = [i for i, v in enumerate(found) if v.__class__ is not Gap or v is Gap.NULL]
         if spread:
-            self._add(f"{key}_std", (at[[i for i, _ in spread]], np.array([v[1] for _, v in spread], np.float64), None))
+            spreads = np.array([v[1] for _, v in spread], np.float64)
+            self._add(f"{key}_std", RawColumn(at[[i for i, _ in spread]], spreads))
         if len(kept) < len(found):
             for index, value in enumerate(found):
                 if value is Gap.OTHER:
@@ -186,7 +194,7 @@ class Table:
             return
         null = np.array([found[i] is Gap.NULL for i in kept], bool)
         values = [_NAN if v is Gap.NULL else v[0] if v.__class__ is tuple else v for v in (found[i] for i in kept)]
-        self._add(key, (at[kept], np.array(values, np.float64), null if null.any() else None))
+        self._add(key, RawColumn(at[kept], np.array(values, np.float64), null if null.any() else None))
 
     def _number(self, value: object) -> float | Gap | tuple[float, float]:
         """What a value that is no float stands for; a mean with its spread as two numbers."""
@@ -207,7 +215,7 @@ class Table:
         if len(samples) < _SAMPLES:
             samples.append((row, value[:80]))
 
-    def _add(self, key: str, part: Part) -> None:
+    def _add(self, key: str, part: RawColumn) -> None:
         self._parts.setdefault(key, []).append(part)
 
     def columns(self) -> dict[str, RawColumn]:
@@ -264,10 +272,9 @@ def _numerals(values: Sequence[str]) -> NDArray[np.float64] | None:
         return None
 
 
-def late_parts(parts: Sequence[Part], first: int) -> list[Part]:
+def late_parts(parts: Sequence[RawColumn], first: int) -> list[RawColumn]:
     """What parts say of the rows from `first` on, counted from there."""
-    cut = ((at, values, null, int(np.searchsorted(at, first))) for at, values, null in parts if at[-1] >= first)
-    return [(at[n:] - first, values[n:], None if null is None else null[n:]) for at, values, null, n in cut]
+    return [part.between(first) for part in parts if part.at[-1] >= first]
 
 
 def _block(rows: Sequence[Sequence[object]]) -> NDArray[np.float64] | None:
@@ -280,19 +287,17 @@ def _block(rows: Sequence[Sequence[object]]) -> NDArray[np.float64] | None:
         return None
 
 
-def joined(parts: Sequence[Part], shared: dict[tuple[int, ...], NDArray[np.int64]]) -> RawColumn:
+def joined(parts: Sequence[RawColumn], shared: dict[tuple[int, ...], NDArray[np.int64]]) -> RawColumn:
     """One column of its parts, by row; the newest value of a row wins. Equal arrays of rows are shared between columns."""
-    ats = [p[0] for p in parts]
-    identity = tuple(id(a) for a in ats)
-    at = ats[0] if len(ats) == 1 else np.concatenate(ats)
-    values = parts[0][1] if len(ats) == 1 else np.concatenate([p[1] for p in parts])
-    null = None
-    if any(p[2] is not None for p in parts):
-        null = np.concatenate([np.zeros(len(p[0]), bool) if p[2] is None else p[2] for p in parts])
+    identity = tuple(id(p.at) for p in parts)
+    whole = parts[0]
+    if len(parts) > 1:
+        null = None
+        if any(p.null is not None for p in parts):
+            null = np.concatenate([np.zeros(len(p.at), bool) if p.null is None else p.null for p in parts])
+        whole = RawColumn(np.concatenate([p.at for p in parts]), np.concatenate([p.values for p in parts]), null)
+    at = whole.at
     if len(at) > 1 and not (at[1:] > at[:-1]).all():
         order = np.argsort(at, kind="stable")
-        last = np.append(np.diff(at[order]) > 0, True)
-        order = order[last]
-        return RawColumn(at[order], values[order], None if null is None else null[order])
-    at = shared.setdefault(identity, at)
-    return RawColumn(at, values, null)
+        return whole.where(order[np.append(np.diff(at[order]) > 0, True)])
+    return RawColumn(shared.setdefault(identity, at), whole.values, whole.null)

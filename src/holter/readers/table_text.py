@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from holter.readers.lines import without_colours
 from holter.readers.numbers import Gap, number
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _BARS = str.maketrans(dict.fromkeys("│┃║❘｜╎┆┊▏", "|"))
 _BORDER = re.compile(r"[\s|+\-=_:.·─━═╌╍┄┅┈┉╴╶╸╺┌-╬╭╮╯╰]*")
 _ESCAPED = "\0"
@@ -16,13 +16,15 @@ _DECORATION = re.compile(r"^(?:\*\*|__|`|~~|\*|<b>|<strong>)+|(?:\*\*|__|`|~~|\*
 _NUMERAL = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _WITH_UNIT = re.compile(rf"({_NUMERAL})\s*([^\W\d_]\S{{0,15}}|µ\w)", re.ASCII)
 _WITH_UNIT_ANY = re.compile(rf"({_NUMERAL})\s*([\u4e00-\u9fff]{{1,4}})")
-_WITH_REMARK = re.compile(rf"({_NUMERAL}%?)\s*(?:\([^()]*\)|[^\w\s%.,()\[\]]+)")
+_REMARKS = re.compile(r"(?:\s*(?:\([^()]*\)|[^\w\s%.,()\[\]]))+$")
+_ABOUT = ("~", "≈")
+_LONGEST_NUMBER = 200
 _THOUSANDS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9}
 
 
 def plain(line: str) -> str:
     """A line without colours, with every kind of bar written as ``|``."""
-    return _ANSI.sub("", line).translate(_BARS).rstrip()
+    return without_colours(line).translate(_BARS).rstrip()
 
 
 def is_border(line: str) -> bool:
@@ -51,14 +53,15 @@ def _undecorated(cell: str) -> str:
 
 
 def value(cell: str) -> str | float | Gap:
-    """What a cell says: a number without its unit or remark, a `Gap`, or the text itself."""
+    """What a cell says: a number without its unit or remarks, a `Gap`, or the text itself."""
     found = number(cell)
-    if found is not Gap.OTHER:
-        return found
-    remarked = _WITH_REMARK.fullmatch(cell)
-    if remarked and "±" not in cell:
-        return number(remarked[1])
-    united = _WITH_UNIT.fullmatch(cell) or _WITH_UNIT_ANY.fullmatch(cell)
+    if found is not Gap.OTHER or "±" in cell or len(cell) > _LONGEST_NUMBER:
+        return cell if found is Gap.OTHER else found
+    bare = _REMARKS.sub("", cell[1:].lstrip() if cell.startswith(_ABOUT) else cell)
+    if not bare[:1].isdigit() and bare[:1] not in ("-", "+", "."):
+        return cell
+    united = _WITH_UNIT.fullmatch(bare) or _WITH_UNIT_ANY.fullmatch(bare)
     if united:
         return float(united[1]) * _THOUSANDS.get(united[2], 1.0)
-    return cell
+    told = number(bare)
+    return told if isinstance(told, float) else cell

@@ -125,11 +125,8 @@ class _Part:
     def run(self, name: str, notes: tuple[str, ...]) -> Run:
         unique, row_of = np.unique(self.axis.steps[self.part.first : self.part.end], return_inverse=True)
         replaced = self.part.void.copy()
-        by_key: dict[str, Series] = {}
-        spare: dict[str, Series] = {}
+        chosen = _Chosen(self.spoken)
         unknown: dict[str, Unknown] = {}
-        order = {id(n): i for i, n in enumerate(n for table in lineage(self.spoken) for n in table.names)}
-        place: dict[str, tuple[int, int]] = {}
         pooled: list[str] = []
         for raw, column in self.columns.items():
             found = self.meanings[raw]
@@ -150,22 +147,15 @@ class _Part:
             # Every row has its time, an evaluation's as well as that of the training row of its step: neither replaces the other.
             if made.concept != "axis" and raw != self.log.clock:
                 replaced[older] = True
-            mine = (list(Fit).index(found.name.fit), order.get(id(found.name), len(order)))
-            before = by_key.get(made.key)
-            if before is not None and place[made.key] <= mine:
-                spare[raw] = made
-                continue
-            if before is not None:
-                spare[before.metric] = before
-            by_key[made.key], place[made.key] = made, mine
-        notes = (*notes, *self._renamed(by_key, spare, len(unique)))
+            chosen.add(made, found.name)
+        notes = (*notes, *chosen.renamed(len(unique)))
         if pooled:
             notes = (
                 *notes,
                 said("Several rows a step hold {metrics}; the mean of a step's rows is taken.", metrics=listed(pooled)),
             )
-        notes = (*notes, *remarks(by_key.values(), len(unique)))
-        series, kl_note = with_kl_unit(_axes_last(by_key), self.spoken)
+        notes = (*notes, *remarks(chosen.by_key.values(), len(unique)))
+        series, kl_note = with_kl_unit(_axes_last(chosen.by_key), self.spoken)
         series |= derived(series)
         held = {s.concept for s in series.values() if s.split is Split.TRAIN}
         return Run(
@@ -175,7 +165,7 @@ class _Part:
             step_axis=self.axis.says,
             steps=unique,
             series=series,
-            spare=spare,
+            spare=chosen.spare,
             unknown=unknown,
             config=dict(self.log.config),
             resumes=tuple(sorted({int(row_of[r]) for r in self.part.resumes})),
@@ -184,20 +174,6 @@ class _Part:
             skipped=self.log.skipped,
             notes=(*notes, kl_note) if kl_note else notes,
         )
-
-    @staticmethod
-    def _renamed(by_key: dict[str, Series], spare: dict[str, Series], rows: int) -> Iterator[str]:
-        """Join what is one metric by two names, and say so."""
-        for key in {s.key: None for s in spare.values()}:
-            best = by_key[key]
-            by_key[key] = whole = joined(best, [s for s in spare.values() if s.key == key], rows)
-            if whole.metric != best.metric:
-                spare[best.metric] = best
-                del spare[whole.metric]
-            for before, after in changes(whole):
-                yield said(
-                    "{after} goes on where {before} ends; they are read as one metric", before=before, after=after
-                )
 
     def _placed(
         self, column: RawColumn, row_of: NDArray[np.intp]
@@ -209,6 +185,46 @@ class _Part:
             keep = ~self.part.void[local]
             local, values = local[keep], values[keep]
         return row_of[local].astype(np.int64, copy=False), values, local
+
+
+class _Chosen:
+    """The series of a run: of several raw names of one key the one that fits best, as the dialect's tables prefer them.
+
+    Attributes:
+        by_key: Series by canonical key.
+        spare: The others, by raw name.
+    """
+
+    def __init__(self, spoken: Dialect) -> None:
+        self.by_key: dict[str, Series] = {}
+        self.spare: dict[str, Series] = {}
+        self._place: dict[str, tuple[int, int]] = {}
+        names = (name for table in lineage(spoken) for name in table.names)
+        self._order = {id(name): place for place, name in enumerate(names)}
+
+    def add(self, made: Series, name: Name) -> None:
+        """One more series, and the entry of the tables that it is."""
+        place = (list(Fit).index(name.fit), self._order.get(id(name), len(self._order)))
+        before = self.by_key.get(made.key)
+        if before is not None and self._place[made.key] <= place:
+            self.spare[made.metric] = made
+            return
+        if before is not None:
+            self.spare[before.metric] = before
+        self.by_key[made.key], self._place[made.key] = made, place
+
+    def renamed(self, rows: int) -> Iterator[str]:
+        """Join what is one metric by two names, and say so."""
+        for key in {s.key: None for s in self.spare.values()}:
+            best = self.by_key[key]
+            self.by_key[key] = whole = joined(best, [s for s in self.spare.values() if s.key == key], rows)
+            if whole.metric != best.metric:
+                self.spare[best.metric] = best
+                del self.spare[whole.metric]
+            for before, after in changes(whole):
+                yield said(
+                    "{after} goes on where {before} ends; they are read as one metric", before=before, after=after
+                )
 
 
 def _series(

@@ -7,12 +7,15 @@ move together, or a row's mean leaves out samples, a weight stays unknown, and u
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import reduce
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
+
+from holter.runs.hyperparameters import reward_weights
+from holter.runs.run import Split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,11 +53,13 @@ def component_weights(run: Run) -> dict[str, float | None]:
 
 
 def _component_weights(run: Run) -> dict[str, float | None]:
-    parts = [s for s in run.series.values() if s.concept == "reward_component" and s.split == "train" and not s.derived]
+    parts = [
+        s for s in run.series.values() if s.concept == "reward_component" and s.split is Split.TRAIN and not s.derived
+    ]
     labels = [s.labels.get("name", s.key) for s in parts]
-    said = _configured(run.config.get("reward_weights"), labels)
-    if said is not None:
-        return dict(said)
+    configured = _configured(run, labels)
+    if configured is not None:
+        return dict(configured)
     unknown: dict[str, float | None] = dict.fromkeys(labels)
     reward = run.get("reward")
     if reward is None or not parts:
@@ -74,12 +79,12 @@ def held_out_components(run: Run) -> list[Series]:
     ]
 
 
-def _configured(said: object, labels: list[str]) -> dict[str, float] | None:
-    if isinstance(said, Mapping) and set(labels) <= set(said):
-        return {label: float(said[label]) for label in labels}
-    if isinstance(said, Sequence) and not isinstance(said, str) and len(said) == len(labels) and labels:
-        return {label: float(weight) for label, weight in zip(labels, said, strict=True)}
-    return None
+def _configured(run: Run, labels: list[str]) -> dict[str, float] | None:
+    by_name = run.config.get("reward_weights")
+    if isinstance(by_name, Mapping) and all(isinstance(by_name.get(label), int | float) for label in labels):
+        return {label: float(by_name[label]) for label in labels}
+    in_order = reward_weights(run)
+    return dict(zip(labels, in_order, strict=True)) if in_order is not None and len(in_order) == len(labels) else None
 
 
 def _rows(parts: list[Series], reward: Series) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

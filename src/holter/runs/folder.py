@@ -10,11 +10,12 @@ import hashlib
 import os
 import re
 import stat
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from holter.errors import UnreadableLogError, reason
-from holter.language import listed, said
+from holter.language import said, some
 from holter.readers.base import GatheringReader, Reader, Skipped, Source
 from holter.readers.console.reader import CONSOLE
 from holter.readers.encoding import is_text
@@ -129,58 +130,56 @@ def _files(folder: Path, found: Found) -> list[Path]:
     """Regular files below a folder that may be logs, by path. Every folder is visited once, however it is linked."""
     out: list[Path] = []
     seen: set[tuple[int, int]] = set()
-    open_folders, linked, looked_at = [folder], list[Path](), 0
+    open_folders, linked, looked_at = [folder], deque[Path](), 0
     while open_folders or linked:
         # A folder that is linked to keeps the name that it has where it lies.
-        here = open_folders.pop() if open_folders else linked.pop(0)
+        here = open_folders.pop() if open_folders else linked.popleft()
         try:
-            status = here.stat()
-            identity = (status.st_dev, status.st_ino)
-            if identity in seen:
-                continue
-            seen.add(identity)
-            entries = sorted(os.scandir(here), key=lambda e: e.name)
+            entries = _entries(here) if _is_new(here.stat(), seen) else []
         except OSError as error:
-            found.refused.append(
-                Skipped(str(here), None, said("this folder cannot be read ({error})", error=reason(error)))
-            )
+            why = said("this folder cannot be read ({error})", error=reason(error))
+            found.refused.append(Skipped(str(here), None, why))
             continue
         looked_at += len(entries)
         if looked_at > MOST_ENTRIES:
-            found.refused.append(
-                Skipped(
-                    str(folder),
-                    None,
-                    said("more than {most:,} files; name the runs' folders instead of this one", most=MOST_ENTRIES),
-                )
-            )
+            why = said("more than {most:,} files; name the runs' folders instead of this one", most=MOST_ENTRIES)
+            found.refused.append(Skipped(str(folder), None, why))
             break
         below: list[Path] = []
-        links: list[Path] = []
-        if any(entry.name == _SWANLAB_COLUMN for entry in entries):
-            continue
-        if here.name == AIM:
-            entries = [entry for entry in entries if entry.is_file()]
         for entry in entries:
             path = Path(entry.path)
             try:
                 if entry.is_dir():
                     if not _PASSED_FOLDERS.fullmatch(entry.name):
-                        (links if entry.is_symlink() else below).append(path)
-                elif may_be_log(entry.name):
-                    status = entry.stat()
-                    identity = (status.st_dev, status.st_ino)
-                    if stat.S_ISREG(status.st_mode) and identity not in seen:
-                        seen.add(identity)
-                        out.append(path)
+                        (linked if entry.is_symlink() else below).append(path)
+                elif may_be_log(entry.name) and stat.S_ISREG(entry.stat().st_mode) and _is_new(entry.stat(), seen):
+                    out.append(path)
             except OSError as error:
                 if may_be_log(entry.name):
-                    found.refused.append(
-                        Skipped(str(path), None, said("it cannot be opened ({error})", error=reason(error)))
-                    )
+                    why = said("it cannot be opened ({error})", error=reason(error))
+                    found.refused.append(Skipped(str(path), None, why))
         open_folders += reversed(below)
-        linked += links
     return sorted(out)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What is in a folder, by name; without what a tracker keeps there for itself.
+
+    Raises:
+        OSError: When it cannot be read.
+    """
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    if any(entry.name == _SWANLAB_COLUMN for entry in entries):
+        return []
+    return [entry for entry in entries if entry.is_file()] if folder.name == AIM else entries
+
+
+def _is_new(status: os.stat_result, seen: set[tuple[int, int]]) -> bool:
+    """Whether a file or folder was not seen before, under whatever name; it has been from now on."""
+    before = len(seen)
+    seen.add((status.st_dev, status.st_ino))
+    return len(seen) > before
 
 
 def may_be_log(name: str) -> bool:
@@ -306,9 +305,7 @@ def _remarks(aside: list[_Log]) -> tuple[str, ...]:
 
 
 def _first_names(logs: list[_Log]) -> str:
-    names = listed(log.source.name for log in logs[:_NAMED])
-    more = len(logs) - _NAMED
-    return said("{names} and {n} more", names=names, n=more) if more > 0 else names
+    return some([log.source.name for log in logs], _NAMED)
 
 
 def _begins_as_log(log: _Log) -> bool:

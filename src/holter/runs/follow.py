@@ -83,16 +83,16 @@ class Tail:
             status = self.path.stat()
         except OSError:
             return ""  # Between two files of a rotation there is none.
-        identity, stamp = (status.st_dev, status.st_ino), (status.st_size, status.st_mtime_ns)
+        identity, changed = (status.st_dev, status.st_ino), (status.st_size, status.st_mtime_ns)
         if self._identity is None:
             self._identity = identity
         if identity != self._identity:
             return "rotated" if self._moved() is not None else "replaced"
         if status.st_size < self.size:
             return "truncated"
-        if stamp == self._stamp:
+        if changed == self._stamp:
             return ""
-        self._stamp = stamp
+        self._stamp = changed
         return "" if self._as_before() else "replaced"
 
     def chunks(self) -> Iterator[bytes]:

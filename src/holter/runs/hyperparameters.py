@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from holter.readers.rows import DEEPEST
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -74,17 +76,20 @@ def kl_target(run: Run) -> float | None:
     return None
 
 
-def flatten(config: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+def flatten(config: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
     """A configuration as dotted paths and their values; of a value that a tracker wrapped, the wrapping too.
 
-    Trackers join nested settings with a slash, frameworks with a dot: both are one path.
+    Trackers join nested settings with a slash, frameworks with a dot: both are one path. What is nested more than `DEEPEST`
+    deep is no setting, and left aside.
     """
+    if depth > DEEPEST:
+        return
     for key, value in config.items():
         path = f"{prefix}{key}".replace("/", ".")
         if isinstance(value, Mapping):
             if "value" in value:
                 yield path, value["value"]
-            yield from flatten(value, f"{path}.")
+            yield from flatten(value, f"{path}.", depth + 1)
         else:
             yield path, value
 

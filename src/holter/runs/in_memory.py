@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
 from holter.readers.records import Records
-from holter.readers.run_folder import CLOCK
+from holter.readers.run_folder import CLOCK, RUN_FOLDER
 from holter.runs.canonical import canonical
-from holter.store.reading import lines, segments
+from holter.store.reading import is_never_reached, lines, resumed_from, segments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from holter.runs.run import Run
-
-READER = "run-folder"
 
 
 class RowsInMemory:
@@ -54,7 +52,7 @@ class RowsInMemory:
         if not self._lines:
             return None
         self._records.config = dict(self._config)
-        log = replace(self._records.log(self._name, READER, lines=False), clock=CLOCK)
+        log = replace(self._records.log(self._name, RUN_FOLDER.name, lines=False), clock=CLOCK)
         if self._begins:
             log = replace(log, resumes=tuple(sorted({row for row in self._begins if 0 < row < log.rows})))
         try:
@@ -81,26 +79,16 @@ class RowsInMemory:
         if folder is None:
             return
         found = segments(folder)
-        older, gone = found[:-1], [(_checkpoint(found[-1].manifest), first_step)]
+        older, gone = found[:-1], [(resumed_from(found[-1].manifest), first_step)]
         kept: list[list[dict[str, object]]] = []
         for segment in reversed(older):
             mine = [line.row for line in lines(segment.metrics) if line.row is not None and line.gap is None]
-            kept.append([r for r in mine if not _void(r.get("step"), gone)])
+            kept.append([r for r in mine if not is_never_reached(r.get("step"), gone)])
             begins = next((r["step"] for r in mine if isinstance(r.get("step"), int | float)), math.inf)
-            gone.append((_checkpoint(segment.manifest), begins))
+            gone.append((resumed_from(segment.manifest), begins))
         for rows in reversed(kept):
             self._begins.append(len(self._records.table))
             for row in rows:
                 self._lines += 1
                 self._records.add(row, self._lines)
         self._begins.append(len(self._records.table))
-
-
-def _checkpoint(manifest: object) -> float:
-    parent = getattr(manifest, "parent", None)
-    step = parent.step if parent is not None else None
-    return math.inf if step is None else float(step)
-
-
-def _void(step: object, gone: list[tuple[float, float]]) -> bool:
-    return isinstance(step, int | float) and any(low < step < high for low, high in gone)

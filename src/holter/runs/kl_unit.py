@@ -19,10 +19,11 @@ from holter.dialects.names import bracketed
 from holter.dialects.registry import GENERIC
 from holter.language import said
 from holter.runs.run import signal_of
+from holter.signals.base import Unit
 
 if TYPE_CHECKING:
     from holter.dialects.base import Dialect
-    from holter.runs.run import Series
+    from holter.runs.run import Run, Series
 
 FIRST = 3
 """Number of values that decide: those that are finite and not 0, because a KL starts at 0 in either unit."""
@@ -62,6 +63,16 @@ def with_kl_unit(series: dict[str, Series], spoken: Dialect) -> tuple[dict[str, 
             moved = replace(kl, key=total, signal=target[0], unit=target[0].unit, reduction=target[0].reduction)
             out = {(total if key == token else key): (moved if key == token else s) for key, s in out.items()}
     return out, note
+
+
+def is_open(run: Run, kl: Series) -> bool:
+    """Whether a KL that is read in nats per token may as well be the sum over the sequence: neither framework nor name says."""
+    return (
+        run.dialect == GENERIC
+        and kl.fit is Fit.PROXY
+        and kl.unit != Unit.NATS_PER_SEQUENCE
+        and not _TOKEN.search(bracketed(kl.metric))
+    )
 
 
 def _is_per_sequence(kl: Series, series: dict[str, Series]) -> tuple[bool, str]:

@@ -57,19 +57,6 @@ class Loaded:
     refused: tuple[Skipped, ...] = ()
 
 
-def load_source(source: Source, *, speaks: str | None = None) -> Loaded:
-    """The runs in one file or stream.
-
-    Args:
-        source: The bytes.
-        speaks: Name of the dialect, when the caller knows better than the signatures.
-
-    Raises:
-        UnreadableLogError: When it cannot be read; names file, line and the way out.
-    """
-    return Loaded(tuple(run for log in logs_of(source) for run in canonical(log, speaks=speaks)))
-
-
 def logs_of(source: Source, read: Read = read_logs) -> list[RawLog]:
     """The raw logs in one file or stream, with the hyper-parameters that lie beside it where it carries none.
 
@@ -306,7 +293,7 @@ def _with_own_names(runs: Iterable[Run]) -> Iterator[Run]:
 def _nothing(asked: list[str], refused: list[Skipped]) -> UnreadableLogError:
     if not refused:
         return UnreadableLogError(
-            said("no log was found in {places}.", places=listed(asked)) if asked else "no log was found in nothing.",
+            said("no log was found in {places}.", places=listed(asked)) if asked else "no path was given.",
             _ASK,
         )
     if len(refused) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holter.dialects.base import Null
+from holter.readers.base import RawColumn
 from holter.runs.run import signal_of
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from holter.dialects.base import Dialect
     from holter.dialects.registry import Meaning
-    from holter.readers.base import RawColumn, RawLog
+    from holter.readers.base import RawLog
 
 NEVER_ABSENT = ("axis", "lr", "step_time", "length")
 """Concepts that a trainer logs in every row of its own: a null there is a hole in a table that someone joined."""
@@ -35,7 +36,7 @@ def without_holes(
             continue
         keep = ~column.null
         if keep.any():
-            out[raw] = type(column)(column.at[keep], column.values[keep])
+            out[raw] = RawColumn(column.at[keep], column.values[keep])
         else:
             empty.append(raw)
     return out, empty

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holter.language import listed, said
+from holter.language import said, some
 from holter.runs.run import Split
 
 if TYPE_CHECKING:
@@ -43,10 +43,8 @@ def remarks(series: Iterable[Series], rows: int) -> Iterator[str]:
         if rows - 1 - int(each.at[-1]) >= ROWS and has_ended(each, rows):
             ended.setdefault(float(each.steps[-1]), []).append(each.metric)
     for step, names in ended.items():
-        shown = listed(names[:_NAMED])
-        more = said("{names} and {n} more", names=shown, n=len(names) - _NAMED) if len(names) > _NAMED else shown
         yield said(
             "not logged after step {step}, so that trouble there would go unseen: {metrics}",
             step=f"{step:g}",
-            metrics=more,
+            metrics=some(names, _NAMED),
         )

@@ -18,11 +18,17 @@ import orjson
 from holter.errors import UnreadableLogError, reason
 from holter.language import said
 from holter.store import provenance
-from holter.store.encoding import spelled_out
+from holter.store.encoding import number, spelled_out
 from holter.store.redaction import without_secrets
 
 FORMAT = "holter-run"
 VERSION = 1
+_KINDS = {
+    **dict.fromkeys(("id", "algorithm", "name", "dialect"), str),
+    **dict.fromkeys(("config", "packages", "hardware"), dict),
+    **dict.fromkeys(("segment", "created", "processes"), float),
+}
+"""What stands in a manifest, where it is not left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,10 +246,27 @@ def read_manifest(file: Path) -> Manifest:
     known = {f.name: read[f.name] for f in dataclasses.fields(Manifest) if f.name in read}
     parent = known.get("parent")
     try:
-        known["parent"] = Parent(segment=int(parent["segment"]), step=parent.get("step")) if parent else None
+        for name, kind in _KINDS.items():
+            _demand(known.get(name, kind()), kind, name)
+        known["parent"] = _parent(parent) if parent else None
         known["command"] = tuple(known.get("command") or ())
         return Manifest(**known)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise UnreadableLogError.of(
-            str(file), said("a run's manifest that lacks something: {error}.", error=reason(error))
-        ) from error
+        raise UnreadableLogError.of(str(file), said("not a run's manifest: {error}.", error=reason(error))) from error
+
+
+def _parent(said_of_it: Mapping[str, Any]) -> Parent:
+    step = number(said_of_it.get("step"))
+    if step is None and said_of_it.get("step") is not None:
+        _demand(said_of_it["step"], float, "step")
+    return Parent(segment=int(said_of_it["segment"]), step=step)
+
+
+def _demand(value: object, kind: type, name: str) -> None:
+    """Refuse what was written by hand, or by another program, as anything else than whoever reads it relies on.
+
+    Raises:
+        TypeError: Says what it is.
+    """
+    if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
+        raise TypeError(said("its {field} is a {kind}", field=name, kind=type(value).__name__))

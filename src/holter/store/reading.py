@@ -13,7 +13,7 @@ from holter.store.encoding import decode, number
 from holter.store.manifest import Manifest, read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
@@ -123,6 +123,24 @@ def segments(folder: Path) -> list[Segment]:
     return out
 
 
+def resumed_from(manifest: Manifest | None) -> float:
+    """Step of the checkpoint that a segment goes on from; infinite where that is not known, or it resumes nothing."""
+    parent = manifest.parent if manifest is not None else None
+    return math.inf if parent is None or parent.step is None else parent.step
+
+
+def is_never_reached(step: object, gone: Iterable[tuple[float, float]]) -> bool:
+    """Whether a row was logged after the checkpoint that a later segment resumed from, and before that segment's first row.
+
+    No newer row will ever replace it, and it counts no more.
+
+    Args:
+        step: The step, whatever the row says for it.
+        gone: Checkpoint and first step of each later segment.
+    """
+    return isinstance(step, int | float) and any(low < step < high for low, high in gone)
+
+
 def numbers(row: dict[str, Any]) -> dict[str, float | None]:
     """The numbers of a row by name; None for a null. Text and nested values are left aside."""
     out: dict[str, float | None] = {}
@@ -160,13 +178,11 @@ def rows(folder: Path) -> Iterator[Row]:
 
 def _begins(segment: Segment) -> float:
     """The first step that belongs to this segment and to none before it."""
-    parent = segment.manifest.parent if segment.manifest is not None else None
+    checkpoint = resumed_from(segment.manifest)
     steps = (row.step for line in lines(segment.metrics) if (row := _row(segment, line)) is not None)
     first = next((s for s in steps if not math.isnan(s)), math.inf)
-    if parent is not None and parent.step is not None:
-        # The checkpoint's own step was logged before it was saved.
-        return min(first, math.nextafter(parent.step, math.inf))
-    return first
+    # The checkpoint's own step was logged before it was saved.
+    return min(first, math.nextafter(checkpoint, math.inf))
 
 
 def _row(segment: Segment, line: Line) -> Row | None:

@@ -63,6 +63,21 @@ def test_a_packed_file_that_unpacks_to_nothing_but_size_is_refused(how, monkeypa
         read(Source("run.jsonl", data=bomb))
 
 
+def test_a_file_that_was_packed_twice_is_told():
+    with pytest.raises(UnreadableLogError, match=r"gzip data that was packed twice\. Unpack it first: `gunzip FILE`\."):
+        read(Source("run.csv.gz", data=gzip.compress(gzip.compress(ROWS.encode()))))
+
+
+def test_packed_data_that_are_damaged_from_their_beginning_are_not_called_empty(tmp_path):
+    packed = bytearray(gzip.compress(ROWS.encode()))
+    packed[20:30] = b"\xff" * 10
+    (tmp_path / "run.jsonl.gz").write_bytes(packed)
+    with pytest.raises(UnreadableLogError, match=r"run\.jsonl\.gz: the gzip data is damaged .*Copy the file again"):
+        read(Source.of(tmp_path / "run.jsonl.gz"))
+    with pytest.raises(UnreadableLogError, match="the gzip data is damaged"):
+        load([tmp_path])
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -102,3 +117,14 @@ def test_a_parquet_table_that_lies_about_its_length_is_refused():
     damaged = data[: footer + 1] + b"\x15" + data[footer + 2 :]
     with pytest.raises(UnreadableLogError, match=r"run\.parquet"):
         list(PARQUET.read(Source("run.parquet", data=damaged)))
+
+
+@pytest.mark.parametrize(
+    "name", ["loss" + " " * 20_000 + "x", "(" * 20_000, "rewards/" * 2_500, "eval_" * 4_000, "Aa" * 10_000]
+)
+def test_a_name_of_20_000_characters_is_kept_and_means_nothing(name, tmp_path):
+    path = tmp_path / "run.jsonl"
+    path.write_text("".join(json.dumps({"step": i, "loss": i / 4, name: 0.5}) + "\n" for i in range(1, 9)))
+    (run,) = load([path]).runs
+    assert run.unknown[name].values.tolist() == [0.5] * 8
+    assert list(run.series) == ["loss", "step"]

@@ -44,6 +44,20 @@ def test_deep_nesting_costs_a_line_and_no_more(deep, why):
     assert why in log.skipped[0].why
 
 
+@pytest.mark.parametrize("written", ["nan", "-nan", "NaN", "-nan(ind)"])
+def test_a_nan_that_no_json_knows_costs_no_row(written):
+    log = only(GOOD + f'{{"step": 2, "loss": {written}, "kl": 0.1, "done": true}}\n')
+    assert not log.skipped
+    np.testing.assert_array_equal(values(log, "loss"), [0.5, np.nan])
+    assert values(log, "kl") == [0.1]
+
+
+def test_a_line_that_is_nothing_is_named_by_what_is_wrong_with_its_json():
+    log = only(GOOD + '{"step": 2, "lo{"step": 3, "loss": 0.5}\n' + GOOD.replace("1", "4"))
+    assert values(log, "step") == [1.0, 4.0]
+    assert said(log) == ["run.jsonl:2: not JSON (unexpected character, expected ':' after key)"]
+
+
 def test_a_document_of_brackets_is_refused():
     for body in ("[" * 100_000, '[{"a":' * 50_000, '{"log_history": ' + "[" * 100_000):
         with pytest.raises(UnreadableLogError, match=r"run\.json"):

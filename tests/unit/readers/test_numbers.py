@@ -25,6 +25,8 @@ from holter.readers.numbers import THOUSANDS, Gap, mean_and_spread, number, scal
         ("Infinity", math.inf),
         ("-inf", -math.inf),
         ("∞", math.inf),
+        ("1.#INF", math.inf),
+        ("-.inf", -math.inf),
         ("true", 1.0),
         ("1e999", math.inf),
     ],
@@ -33,7 +35,7 @@ def test_text_that_stands_for_a_number(text, expected):
     assert number(text) == expected
 
 
-@pytest.mark.parametrize("text", ["nan", "NaN", "-nan", "np.float64(nan)"])
+@pytest.mark.parametrize("text", ["nan", "NaN", "-nan", "np.float64(nan)", "-nan(ind)", "1.#QNAN", "-1.#IND", ".nan"])
 def test_nan_is_a_number(text):
     assert math.isnan(number(text))
 

@@ -27,10 +27,16 @@ def test_undoes_escapes():
     assert parse(r"{'a\n\x41\u6b65\\': 1}") == {"a\nA步\\": 1.0}
 
 
+@pytest.mark.parametrize("text", ["{'a': 1, ...}", "{..., 'a': 1}", "{'a': 1, ..., }"])
+def test_items_that_a_person_left_out_are_left_out(text):
+    assert parse(text) == {"a": 1.0}
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("", "does not begin"),
+        ("{... 'a': 1}", "no comma"),
         ("[1]", "does not begin"),
         ("{", "a name was expected"),
         ("{'a'}", "no colon"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from holter.readers.base import Source
-from holter.readers.registry import reader_for
+from holter.readers.registry import read
 from holter.runs.load import load
 from holter.store.manifest import Manifest
 from holter.store.run_folder import RunFolder
@@ -101,9 +101,22 @@ def test_gaps_and_broken_lines_are_named_with_file_and_line(tmp_path):
     assert len(run.steps) == 3
 
 
+def test_a_broken_manifest_is_told_and_costs_no_row(tmp_path):
+    written(tmp_path, range(1, 4))
+    (tmp_path / "metrics-1.jsonl").write_bytes(
+        (tmp_path / "metrics-0.jsonl").read_bytes().replace(b'"step":', b'"step":1')
+    )
+    (tmp_path / "run-1.json").write_text(
+        '{"format": "holter-run", "version": 1, "id": "a", "created": 1.0, "config": [1]}'
+    )
+    (run,) = load([tmp_path]).runs
+    assert run.steps.tolist() == [1, 2, 3, 11, 12, 13]
+    assert [str(s) for s in run.skipped] == [f"{tmp_path / 'run-1.json'}: not a run's manifest: its config is a list."]
+
+
 def test_one_metrics_file_is_read_with_the_manifest_beside_it(tmp_path):
     written(tmp_path, range(1, 4))
-    (log,) = reader_for(Source.of(tmp_path / "metrics-0.jsonl")).read(Source.of(tmp_path / "metrics-0.jsonl"))
+    (log,) = read(Source.of(tmp_path / "metrics-0.jsonl"))
     assert log.reader == "run-folder"
     assert log.config["num_ppo_epochs"] == 4
     assert log.lines.tolist() == [1, 2, 3]

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from holter.readers.base import Source
 from holter.runs.build import run_of
 from holter.runs.component_weights import component_weights, held_out_components
-from holter.runs.load import load_source
+from holter.runs.load import load
 
 TRL = Path(__file__).parents[4] / "shared/runs/trl"
 
@@ -49,8 +48,16 @@ def test_configured_weights_are_taken_in_the_order_of_the_log():
     assert component_weights(made) == {"format": 1.0, "gold": 0.0}
     named = run({"format": 1.0, "gold": 0.0}, config={"reward_weights": {"gold": 0.0, "format": 3.0}})
     assert component_weights(named) == {"format": 3.0, "gold": 0.0}
-    wrong = run({"format": 1.0, "gold": 0.0}, config={"reward_weights": [1.0]})
-    assert component_weights(wrong)["gold"] == 0.0
+    nested = run({"format": 1.0, "gold": 0.0}, config={"args": {"reward_weights": [2.0, 0.0]}})
+    assert component_weights(nested) == {"format": 2.0, "gold": 0.0}
+
+
+@pytest.mark.parametrize(
+    "said", [[1.0], ["high", "low"], [1.0, None], {"format": 1.0}, {"format": None, "gold": 0.0}, "1, 0"]
+)
+def test_weights_that_cannot_be_meant_are_solved_for(said):
+    made = run({"format": 1.0, "gold": 0.0}, config={"reward_weights": said})
+    assert component_weights(made) == {"format": pytest.approx(1.0), "gold": 0.0}
 
 
 def test_functions_that_move_together_are_unknown_and_the_others_are_not():
@@ -97,7 +104,7 @@ def test_rows_that_are_not_finite_are_left_out():
 def test_zero_weight_function_of_real_runs_is_held_out():
     seen = 0
     for folder in sorted(TRL.glob("grpo-healthy*")):
-        made = load_source(Source.of(folder / "log.jsonl")).runs[0]
+        made = load([folder / "log.jsonl"]).runs[0]
         found = component_weights(made)
         assert found["gold"] == 0.0, json.dumps(found)
         assert all(w == pytest.approx(1.0, abs=1e-3) for name, w in found.items() if name != "gold")

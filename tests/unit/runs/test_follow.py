@@ -13,8 +13,9 @@ import pytest
 
 from holter.errors import UnreadableLogError
 from holter.readers.jsonl import JSONL
-from holter.runs.follow import Follow, Tail, follow
+from holter.runs.follow import Follow, follow
 from holter.runs.load import load
+from tests.unit.runs.tails import counted
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -58,15 +59,7 @@ def test_a_long_log_is_not_read_again_from_its_start(tmp_path, monkeypatch):
     assert path.stat().st_size > 1 << 16
     followed = follow(path)
     assert len(followed.poll()) == 5000
-    read = []
-    plain = Tail._rest
-
-    def counting(tail, file):
-        for data in plain(tail, file):
-            read.append(data)
-            yield data
-
-    monkeypatch.setattr(Tail, "_rest", counting)
+    read = counted(monkeypatch)
     monkeypatch.setattr(type(JSONL), "read", lambda *_: pytest.fail("it is read from the start"))
     append(path, lines(5000))
     assert steps(followed.poll()) == [5000]

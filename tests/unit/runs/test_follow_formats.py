@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from holter.readers.registry import all_readers
-from holter.runs.follow import Tail, follow
+from holter.runs.follow import follow
 from tests.unit.readers.tensorboard import writing
 from tests.unit.readers.wandb import files
+from tests.unit.runs.tails import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,15 +161,7 @@ def test_what_is_appended_to_is_read_on_and_not_from_its_start(name, path, monke
     before = path.read_bytes()
     whole = write([*range(1, LONG + 3)])
     assert whole.startswith(before)
-    read = []
-    plain = Tail._rest
-
-    def counting(tail, file):
-        for data in plain(tail, file):
-            read.append(data)
-            yield data
-
-    monkeypatch.setattr(Tail, "_rest", counting)
+    read = counted(monkeypatch)
     for reader in all_readers().values():
         monkeypatch.setattr(type(reader), "read", lambda *_: pytest.fail("it is read from the start"))
     with path.open("ab") as file:

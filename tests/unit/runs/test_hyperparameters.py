@@ -68,3 +68,10 @@ def test_the_target_of_a_kl_controller_is_found(config):
 )
 def test_a_target_that_nothing_steers_by_is_none(config):
     assert kl_target(run(config)) is None
+
+
+def test_a_configuration_without_end_is_read_as_far_as_settings_go():
+    deep = {"beta": 0.1}
+    for _ in range(5000):
+        deep = {"beta": 0.2, "inner": deep}
+    assert hyperparameter(run({"args": {"beta": 0.04}, "deep": deep}), "kl_coefficient") == 0.04

@@ -8,8 +8,7 @@ import pytest
 
 from holter.detectors.registry import all_detectors
 from holter.errors import UnknownNameError
-from holter.readers.base import Source
-from holter.runs.load import load_source
+from holter.runs.load import load
 from holter.simulation.conditions import FAMILIES
 from holter.simulation.course import Course
 from holter.simulation.faults import FAULTS
@@ -89,7 +88,7 @@ def test_resumed_runs_go_back_and_log_steps_again(tmp_path):
     made = simulate("grpo", family="resumed", rows=60, seed=4)
     steps = [row["step"] for row in made.rows]
     assert any(b <= a for a, b in pairwise(steps))
-    (run,) = load_source(Source.of(made.write(tmp_path))).runs
+    (run,) = load([made.write(tmp_path)]).runs
     assert run.resumes
     assert len(run) == 60
 
@@ -110,7 +109,7 @@ def test_a_run_is_written_with_its_label_and_read_back(tmp_path):
     meta = json.loads((tmp_path / "made" / "meta.json").read_text())
     assert meta["fault"] == "kl-explosion"
     assert meta["onset"] == 12
-    (run,) = load_source(Source.of(log)).runs
+    (run,) = load([log]).runs
     assert run.dialect.startswith("trl-ppo")
     assert run.get("ref_kl").values.tolist() == [row["objective/kl"] for row in made.rows]
 

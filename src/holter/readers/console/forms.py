@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holter.errors import reason
-from holter.readers.json_text import loads
+from holter.readers.json_text import loads_record
 from holter.readers.python_repr import by_json, parse
 from holter.readers.rows import TooDeepError, flat
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 NUMBER = r"[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)"
 """A number as consoles print it, for patterns."""
+IN_CODE = re.compile(r"""["'`]|(?:[=(,+]|\S\s*\[)\s*$|^\s*(?:#|//|>>>)|\breturn\b""")
+"""What stands before a dictionary that is part of code, or quoted, and no row."""
+STEP_BEFORE = re.compile(r"\b[Ss]tep[ :=#]*(\d+)\b")
+"""The step of a dictionary that says none, before it in its line."""
 MOST_JOINED = 400
 """Lines of one row that a terminal wrapped or a printer spread."""
 
@@ -46,7 +50,7 @@ def json_object(body: str) -> Values:
     Raises:
         ValueError: When it is no object.
     """
-    found = loads(body.encode("utf-8", errors="replace"))
+    found = loads_record(body.encode("utf-8", errors="replace"))
     if not isinstance(found, dict):
         raise ValueError("no object")
     return _joined(found)

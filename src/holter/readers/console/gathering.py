@@ -61,10 +61,10 @@ class Stream:
         self._lines = array("q")
         self._pending: tuple[Values, int, str] | None = None
         self._shapes: dict[tuple[str, ...], list[str]] = {}
-        self._alone = False
+        self._alone = self._precedes = False
 
     def add(self, row: Row) -> None:
-        """Add a row, or what belongs to the row before it."""
+        """Add a row, or what belongs to the row before or after it."""
         if row.grammar.frameworks != self.frameworks:
             self.frameworks = tuple(dict.fromkeys([*self.frameworks, *row.grammar.frameworks]))
         if row.values is None:
@@ -72,16 +72,19 @@ class Stream:
                 row.line.number, said("a row of metrics begins here that cannot be read: {why}", why=phrase(row.why))
             )
             return
-        self._alone |= row.grammar.alone
+        self._alone = self._alone or row.grammar.is_log(row.line.text)
         before = self._pending
-        if before is not None and row.grammar.continues and not before[0].keys() & row.values.keys():
+        together = row.grammar.continues or self._precedes
+        if before is not None and together and not before[0].keys() & row.values.keys():
             before[0].update(row.values)
+            self._precedes = row.grammar.precedes
             return
         if before is not None and row.line.process != before[2] and _says_again(before[0], row.values):
             self.aside += 1
             return
         self.flush()
         self._pending = row.values, row.line.number, row.line.process
+        self._precedes = row.grammar.precedes
         self.bars.row()
 
     def flush(self) -> None:
@@ -192,11 +195,6 @@ def _falls(epoch: RawColumn, columns: Mapping[str, RawColumn]) -> list[int]:
 
 
 def _part(log: RawLog, first: int, end: int, name: str) -> RawLog:
-    columns = {}
-    for key, column in log.columns.items():
-        low, high = np.searchsorted(column.at, (first, end))
-        if low < high:
-            null = None if column.null is None else column.null[low:high]
-            columns[key] = RawColumn(column.at[low:high] - first, column.values[low:high], null)
+    columns = {key: part for key, column in log.columns.items() if len((part := column.between(first, end)).at)}
     lines: NDArray[np.int64] | None = None if log.lines is None else log.lines[first:end]
     return replace(log, name=name, rows=end - first, columns=columns, lines=lines)

@@ -55,8 +55,10 @@ class Grammar:
         rename: Names that only the console uses, and those that the framework's other logs use.
         scale: What a value of a console name is multiplied with, where it is printed in another unit.
         continues: Whether the row belongs to the row before it, unless that one has these names already.
+        precedes: Whether it belongs to the row after it, unless that one has these names as well.
         standing: How far its rows are believed beside those of other forms.
-        alone: Whether one row of a form with the lowest standing is a log, because hardly any other text is mistaken for it.
+        alone: Whether one row of a form with the lowest standing is a log, because hardly any other text is mistaken for it; or
+            what says so of its first line.
     """
 
     name: str
@@ -77,8 +79,9 @@ class Grammar:
     rename: Mapping[str, str] = field(default_factory=dict)
     scale: Mapping[str, float] = field(default_factory=dict)
     continues: bool = False
+    precedes: bool = False
     standing: Standing = Standing.LOG
-    alone: bool = False
+    alone: bool | Callable[[str], bool] = False
 
     def __deepcopy__(self, memo: dict[int, object]) -> Grammar:
         """Itself: nothing changes it."""
@@ -88,6 +91,10 @@ class Grammar:
     def shows_its_end(self) -> bool:
         """Whether a row of this form that ends too early cannot pass for a whole one."""
         return self.unfinished is open_braces or self.until is not None
+
+    def is_log(self, first: str) -> bool:
+        """Whether the row with this first line is a log without any other."""
+        return self.alone if isinstance(self.alone, bool) else self.alone(first)
 
     def first_lines(self, line: str) -> Iterator[re.Match[str]]:
         """The matches of `begins` in a line that may be rows."""

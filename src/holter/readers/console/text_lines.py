@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from holter.readers.lines import text
+import orjson
+
+from holter.readers.lines import text, with_straight_quotes, without_colours
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78]")
 _PROCESS = re.compile(r"\s*\((?P<process>[^()]*\bpid=\d+[^()]*)\) ?")
 _RANK = re.compile(r"\s*[\[(](?:rank|default|Rank|RANK)[ :]?(?P<rank>\d+)[\])]:?\s?")
 _TASK = re.compile(r"(?P<process>\d{1,4}): +(?=\{)")
 _REPEATED = re.compile(r"\s*\[repeated \d+x across cluster\][^\n]*$")
+MESSAGES = ("log", "message", "msg", "MESSAGE")
+"""Where containers and structured loggers keep the line that a program printed."""
+_MESSAGE = re.compile(rf'"(?:{"|".join(MESSAGES)})"\s*:\s*"')
+_LIST = re.compile(r"\s*(?:[A-Za-z_][\w.]*\s*=\s*)?\[\s*(?=\{['\"])")
+_BETWEEN_ITEMS = re.compile(r"(?<=\}),\s*(?=\{['\"])")
 CUT_AT = 4096
 """Bytes of a line that W&B keeps."""
 
@@ -42,16 +48,35 @@ def shown(numbered: Iterable[tuple[int, bytes]]) -> Iterator[Line]:
         numbered: Lines of the file with their numbers.
     """
     for number, line in numbered:
-        decoded = text(line)
-        if "\x1b" in decoded:
-            decoded = _ANSI.sub("", decoded)
-        if "\r" not in decoded:
-            shown_line = _line(number, decoded)
-            yield shown_line._replace(cut=True) if len(line) == CUT_AT else shown_line
-            continue
-        for part in decoded.split("\r"):
-            if part:
-                yield _line(number, part)
+        for printed in _printed(text(line)):
+            decoded = without_colours(printed)
+            if "\r" not in decoded:
+                shown_line = _line(number, decoded)
+                yield shown_line._replace(cut=True) if len(line) == CUT_AT else shown_line
+                continue
+            for part in decoded.split("\r"):
+                if part:
+                    yield _line(number, part)
+
+
+def _printed(line: str) -> list[str]:
+    """What a program printed, out of the record that a container or a logger made of it; the items of a list one by one."""
+    if line.startswith("{") and _MESSAGE.search(line):
+        line = _message(line)
+    line = with_straight_quotes(line)
+    opening = _LIST.match(line)
+    if opening is not None:
+        return _BETWEEN_ITEMS.split(line[opening.end() :].rstrip().removesuffix("]"))
+    return line.rstrip("\n").split("\n")
+
+
+def _message(record: str) -> str:
+    try:
+        found = orjson.loads(record)
+    except orjson.JSONDecodeError:
+        return record
+    messages = (found.get(key) for key in MESSAGES)
+    return next((message for message in messages if isinstance(message, str)), record)
 
 
 def _line(number: int, line: str) -> Line:

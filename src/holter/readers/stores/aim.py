@@ -6,7 +6,6 @@ Only Aim itself reads the store, so its package has to be installed where Holter
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holter.errors import UnreadableLogError, reason
@@ -19,6 +18,7 @@ from holter.readers.stores.points import SYSTEM, Points, log_of
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from holter.readers.base import RawLog
 
@@ -46,7 +46,7 @@ class Runs(RunsReadWhole):
     def files(self) -> Iterator[Path]:
         """Those of the store."""
         for folder in ("seqs", "meta"):
-            yield from (Path(self._file).parent / folder).rglob("*")
+            yield from (self._folder / folder).rglob("*")
 
     def _read(
         self,
@@ -58,7 +58,7 @@ class Runs(RunsReadWhole):
         Raises:
             UnreadableLogError: When the package is missing, or Aim has not indexed the runs.
         """
-        repository = Path(self._file).resolve().parent.parent
+        repository = self._folder.resolve().parent
         way_out = said(_WAY_OUT, repository=repository)
         named = connection.execute("SELECT count(*) FROM run").fetchone()[0]
         if not named:

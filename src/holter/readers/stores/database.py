@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
-from holter.language import listed, said
+from holter.language import said, some
 from holter.readers.growth import stamp
 from holter.readers.plausibility import NotALogError
 from holter.readers.stores import aim, mlflow_database, swanlab_database, trackio
@@ -55,13 +55,13 @@ def _runs(connection: sqlite3.Connection, source: Source, reader: str) -> Runs:
     found = tables(connection)
     for layout in _LAYOUTS:
         if layout.fits(found):
-            runs: Runs = layout.Runs(source.name, reader)
+            runs: Runs = layout.Runs(source, reader)
             return runs
     raise NotALogError.of(
         source.name,
         said(
             "the database is none of Trackio, MLflow, Aim or SwanLab; its tables: {names}.",
-            names=listed(list(found)[:_NAMED]) or said("none"),
+            names=some(list(found), _NAMED) or said("none"),
         ),
         "Export the metrics of the run as CSV or JSON lines.",
     )

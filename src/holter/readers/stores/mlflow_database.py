@@ -10,15 +10,14 @@ from holter.language import said
 from holter.readers.base import Skipped
 from holter.readers.numbers import number
 from holter.readers.plausibility import NotALogError
+from holter.readers.stores.layout import AppendedRuns
 from holter.readers.stores.points import Growing, log_of, new_rows, unlimited
-from holter.readers.stores.sqlite import Appended
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
-    from holter.readers.base import RawLog
+    from holter.readers.base import RawLog, Source
 
 _NEEDED = frozenset({"key", "value", "timestamp", "run_uuid", "step"})
 
@@ -28,31 +27,17 @@ def fits(tables: Mapping[str, frozenset[str]]) -> bool:
     return tables.get("metrics", frozenset()) >= _NEEDED and "run_uuid" in tables.get("runs", frozenset())
 
 
-class Runs:
+class Runs(AppendedRuns):
     """The runs of a database, whose points are appended."""
 
-    def __init__(self, file: str, reader: str) -> None:
-        """Begin.
-
-        Args:
-            file: What messages call the database.
-            reader: Name of the reader.
-        """
-        self._file, self._reader = file, reader
-        self._rows = Appended("metrics")
+    def __init__(self, source: Source, reader: str) -> None:
+        super().__init__(source, reader)
         self._points: dict[str, dict[str, Growing]] = {}
         self._strange = Counter[str]()
         self._named: dict[str, str] = {}
         self._config: dict[str, dict[str, object]] = {}
 
-    def files(self) -> Iterator[Path]:
-        """None: all lies in the tables."""
-        yield from ()
-
-    def pull(self, connection: sqlite3.Connection, tables: Mapping[str, frozenset[str]]) -> bool:
-        """Take in the points that came. False where points that were there have gone."""
-        if not self._rows.only_grew(connection):
-            return False
+    def _take(self, connection: sqlite3.Connection, tables: Mapping[str, frozenset[str]]) -> None:
         named = "name" if "name" in tables["runs"] else "run_uuid"
         alive = "WHERE lifecycle_stage IS NOT 'deleted'" if "lifecycle_stage" in tables["runs"] else ""
         self._named = dict(connection.execute(f"SELECT run_uuid, {named} FROM runs {alive} ORDER BY rowid"))
@@ -71,7 +56,6 @@ class Runs:
             for run in self._named:
                 found = connection.execute("SELECT key, value FROM params WHERE run_uuid = ?", (run,))
                 self._config[run] = {str(key): parameter(value) for key, value in found}
-        return True
 
     def fresh(self) -> list[RawLog]:
         """The points that came since the last call."""

@@ -18,7 +18,7 @@ from holter.readers.numbers import number
 from holter.readers.plausibility import NotALogError
 from holter.readers.stores.mlflow_database import parameter
 from holter.readers.stores.points import Growing, log_of, new_rows
-from holter.readers.table import MOST_COLUMNS
+from holter.readers.table import refuse_names_of_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,12 +77,7 @@ class _Folder:
         for key, path in _files(self._home / "metrics"):
             metric = self._metrics.get(key)
             if metric is None:
-                if len(self._metrics) >= MOST_COLUMNS:
-                    raise UnreadableLogError.of(
-                        self._source.name,
-                        said("it has more than {most:,} metrics.", most=MOST_COLUMNS),
-                        "Give fewer.",
-                    )
+                refuse_names_of_data(self._source.name, len(self._metrics) + 1)
                 metric = self._metrics[key] = _Metric(path)
             if not metric.pull():
                 return False

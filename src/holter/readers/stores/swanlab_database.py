@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holter.errors import reason
-from holter.language import listed, said
+from holter.language import said, some
 from holter.readers.base import Skipped, Source
 from holter.readers.json_text import loads
 from holter.readers.lines import MOST_SKIPPED, Lines
@@ -48,7 +48,7 @@ class Runs(RunsReadWhole):
 
     def files(self) -> Iterator[Path]:
         """The points of all metrics."""
-        yield from Path(self._file).parent.glob("*/logs/*/*.log")
+        yield from self._folder.glob("*/logs/*/*.log")
 
     def _read(
         self,
@@ -58,7 +58,7 @@ class Runs(RunsReadWhole):
         """One log for every run; the reason instead, where a run is none."""
         runs = connection.execute("SELECT id, run_id, name FROM experiment ORDER BY id").fetchall()
         for number, folder, name in runs:
-            home = _inside(Path(self._file).parent, folder)
+            home = _inside(self._folder, folder)
             own = next(home.glob("*.swanlab"), None) if home is not None else None
             if own is not None:
                 yield NotALogError(
@@ -87,9 +87,7 @@ class Runs(RunsReadWhole):
             if kind == _NUMBERS and place is not None:
                 points[f"{SYSTEM}{name}" if of_machine else name] = _points(place, skipped)
         if aside:
-            more = said("{names} and {n} more", names=listed(aside[:_NAMED]), n=len(aside) - _NAMED)
-            names = more if len(aside) > _NAMED else listed(aside)
-            notes.append(said("left aside, without numbers: {names}", names=names))
+            notes.append(said("left aside, without numbers: {names}", names=some(aside, _NAMED)))
         if len(skipped) > MOST_SKIPPED:
             count = said("{n} more places could not be read", n=len(skipped) - MOST_SKIPPED)
             skipped = [*skipped[:MOST_SKIPPED], Skipped(self._file, None, count)]

@@ -11,12 +11,13 @@ from holter.readers.base import RawLog
 from holter.readers.json_text import loads
 from holter.readers.plausibility import NotALogError
 from holter.readers.records import Records
-from holter.readers.stores.sqlite import Appended
+from holter.readers.stores.layout import AppendedRuns
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
+
+    from holter.readers.base import Source
 
 TRACKER_STEP = "_step"
 """The database's step counts calls of ``log`` and is no training step; it is called as W&B calls it."""
@@ -28,28 +29,14 @@ def fits(tables: Mapping[str, frozenset[str]]) -> bool:
     return tables.get("metrics", frozenset()) >= _NEEDED
 
 
-class Runs:
+class Runs(AppendedRuns):
     """The runs of a project, whose rows are appended."""
 
-    def __init__(self, file: str, reader: str) -> None:
-        """Begin.
-
-        Args:
-            file: What messages call the database.
-            reader: Name of the reader.
-        """
-        self._file, self._reader = file, reader
-        self._rows = Appended("metrics")
+    def __init__(self, source: Source, reader: str) -> None:
+        super().__init__(source, reader)
         self._runs: dict[object, _Run] = {}
 
-    def files(self) -> Iterator[Path]:
-        """None: all lies in the tables."""
-        yield from ()
-
-    def pull(self, connection: sqlite3.Connection, tables: Mapping[str, frozenset[str]]) -> bool:
-        """Take in the rows that came. False where rows that were there have gone."""
-        if not self._rows.only_grew(connection):
-            return False
+    def _take(self, connection: sqlite3.Connection, tables: Mapping[str, frozenset[str]]) -> None:
         by = "run_id" if "run_id" in tables["metrics"] else "run_name"
         for number, run, name, step, metrics in self._rows.new(connection, by, "run_name", "step", "metrics"):
             found = self._runs.get(run)
@@ -60,7 +47,6 @@ class Runs:
             _add(found.records, number, step, metrics)
         for run, each in self._runs.items():
             each.records.config.update(_config(connection, tables, by, run))
-        return True
 
     def fresh(self) -> list[RawLog]:
         """The rows that came since the last call."""

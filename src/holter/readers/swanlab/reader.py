@@ -7,11 +7,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
-from holter.language import listed, phrase, said
+from holter.language import phrase, said, some
 from holter.readers.base import Skipped
-from holter.readers.stores.points import Points, log_of
+from holter.readers.stores.points import SYSTEM, Points, log_of
 from holter.readers.swanlab.messages import Column, Media, Scalar, Title, message
-from holter.readers.table import MOST_COLUMNS
+from holter.readers.table import refuse_names_of_data
 from holter.readers.tensorboard.wire import MalformedError
 from holter.readers.unpacking import damage, torn
 from holter.readers.wandb.framing import Framing
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 MAGIC = b":SWL"
 _NAMED = 5
-_DAMAGE_NAMED = 20
 
 
 class SwanLab:
@@ -43,78 +42,88 @@ class SwanLab:
         Raises:
             UnreadableLogError: When there is no number in it.
         """
-        framing = Framing()
-        rows: dict[str, array[float]] = {}
-        system, aside, title, strange = set[str](), Counter[str](), "", 0
+        framing, sent = Framing(), _Sent(source.name)
         with source.open() as stream:
-            for order, record in enumerate(framing.records(stream)):
-                try:
-                    sent = message(record)
-                except MalformedError:
-                    strange += 1
-                    continue
-                if isinstance(sent, Scalar):
-                    # The order of the records tells which of two values at one step is the newer; their times may tie.
-                    numbers = rows.get(sent.key)
-                    if numbers is None:
-                        numbers = rows[sent.key] = array("d")
-                    numbers.extend((sent.step, sent.value, order))
-                    if len(rows) > MOST_COLUMNS:
-                        raise UnreadableLogError.of(
-                            source.name,
-                            said("it has more than {most:,} names, as no log has.", most=MOST_COLUMNS),
-                            "Give fewer.",
-                        )
-                elif isinstance(sent, Column) and sent.is_system:
-                    system.add(sent.key)
-                elif isinstance(sent, Media):
-                    aside[sent.key] += 1
-                elif isinstance(sent, Title):
-                    title = title or sent.name
+            for record in framing.records(stream):
+                sent.take(record)
             wrong, cut = damage(stream), torn(stream)
-        skipped = _skipped(source.name, framing, wrong, strange)
-        if not rows and skipped:
+        skipped = _skipped(source.name, framing, wrong, sent.strange)
+        if not sent.numbers and skipped:
             raise UnreadableLogError.of(
                 source.name,
                 said(
                     "no number could be read from it. The first place that could not be read: {why}.",
                     why=phrase(skipped[0].why),
                 ),
+                "Copy the file again.",
             )
-        notes: list[str] = [said("SwanLab calls this run {name!r}", name=title)] if title else []
-        points = {key: Points.one_after_another(rows.pop(key)) for key in list(rows)}
-        measured = sum(len(points.pop(key).values) for key in system & points.keys())
-        if measured:
-            notes.append(said("measurements of the machine left aside, which count their own steps: {n}", n=measured))
-        if aside:
-            note = said(
-                "left aside, without numbers: {names}"
-                if len(aside) <= _NAMED
-                else "left aside, without numbers: {names} and {n} more",
-                names=listed(list(aside)[:_NAMED]),
-                n=len(aside) - _NAMED,
-            )
-            notes.append(note)
+        notes = list(sent.notes())
         if framing.unfinished or cut:
             notes.append("the last record is not complete; the file is still being written, or was cut")
-        yield log_of(
-            points,
-            name=source.name,
-            reader=self.name,
-            config={},
-            notes=notes,
-            skipped=skipped,
-        )
+        yield log_of(sent.points(), name=source.name, reader=self.name, config={}, notes=notes, skipped=skipped)
+
+
+class _Sent:
+    """What the records of a file say, one after another.
+
+    Attributes:
+        numbers: Step, value and place among the records of each number, by name.
+        strange: Records that are none.
+    """
+
+    def __init__(self, file: str) -> None:
+        self.numbers: dict[str, array[float]] = {}
+        self.strange = 0
+        self._file = file
+        self._taken = 0
+        self._system: set[str] = set()
+        self._aside = Counter[str]()
+        self._title = ""
+
+    def take(self, record: bytes) -> None:
+        """The next record.
+
+        Raises:
+            UnreadableLogError: When the log uses more names than any log does.
+        """
+        try:
+            found = message(record)
+        except MalformedError:
+            self.strange += 1
+            return
+        if isinstance(found, Scalar):
+            numbers = self.numbers.get(found.key)
+            if numbers is None:
+                numbers = self.numbers[found.key] = array("d")
+                refuse_names_of_data(self._file, len(self.numbers))
+            # The order of the records tells which of two values at one step is the newer; their times may tie.
+            numbers.extend((found.step, found.value, self._taken))
+            self._taken += 1
+        elif isinstance(found, Column) and found.is_system:
+            self._system.add(found.key)
+        elif isinstance(found, Media):
+            self._aside[found.key] += 1
+        elif isinstance(found, Title):
+            self._title = self._title or found.name
+
+    def points(self) -> dict[str, Points]:
+        """The numbers, those that are measured of the machine under names that say so. They are held here no longer."""
+        return {
+            f"{SYSTEM}{key}" if key in self._system else key: Points.one_after_another(self.numbers.pop(key))
+            for key in list(self.numbers)
+        }
+
+    def notes(self) -> Iterator[str]:
+        """What the user should know."""
+        if self._title:
+            yield said("SwanLab calls this run {name!r}", name=self._title)
+        if self._aside:
+            yield said("left aside, without numbers: {names}", names=some(list(self._aside), _NAMED))
 
 
 def _skipped(file: str, framing: Framing, wrong: str | None, strange: int) -> list[Skipped]:
     """What could not be read of the file, with the place."""
-    places = framing.damaged[:_DAMAGE_NAMED]
-    skipped = [
-        Skipped(file, None, said("damaged at byte {at:,}; what was written there is lost", at=at)) for at in places
-    ]
-    if len(framing.damaged) > len(places):
-        skipped.append(Skipped(file, None, said("{n} more damaged places", n=len(framing.damaged) - len(places))))
+    skipped = framing.skipped(file)
     if wrong:
         skipped.append(Skipped(file, None, wrong))
     if strange:

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
+from holter.language import said
+from holter.readers.base import Skipped
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,6 +27,8 @@ BLOCK = 1 << 15
 _HEADER = 7
 _READ = 32 * BLOCK
 _FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
+_NAMED = 20
+"""Damaged places that are named one by one."""
 _SEEDS = tuple(zlib.crc32(bytes([kind])) for kind in range(_LAST + 1))
 _unpack = struct.Struct("<IHB").unpack_from
 
@@ -63,6 +68,15 @@ class Framing:
         block, self._held = self._held, b""
         yield from self._next(block, is_last=True)
         self.unfinished |= self._fragments is not None
+
+    def skipped(self, file: str) -> list[Skipped]:
+        """What was lost, place by place; of many places their number."""
+        lost = [
+            Skipped(file, None, said("damaged at byte {at:,}; what was written there is lost", at=at))
+            for at in self.damaged[:_NAMED]
+        ]
+        more = len(self.damaged) - len(lost)
+        return [*lost, Skipped(file, None, said("{n} more damaged places", n=more))] if more else lost
 
     def _next(self, block: bytes, *, is_last: bool) -> Iterator[bytes]:
         start, self._start = self._start, self._start + len(block)

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import orjson
 
-from holter.errors import UnreadableLogError
-from holter.language import said
+from holter.readers.base import RawColumn
 from holter.readers.json_text import loads
 from holter.readers.lines import text
 from holter.readers.numbers import Gap, scalar
 from holter.readers.rows import TooDeepError, flat
-from holter.readers.table import MOST_COLUMNS, Part, joined, late_parts
+from holter.readers.table import joined, late_parts, refuse_names_of_data
 from holter.readers.tensorboard.wire import MalformedError
 from holter.readers.wandb.messages import items
 from holter.readers.wandb.spans import spans
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from holter.readers.base import RawColumn
 
 _BATCH = 1 << 18
 """Bytes of rows that are taken apart together; few enough to stay in a processor's cache."""
@@ -52,7 +50,7 @@ class History:
         self.rows = 0
         self.damaged = 0
         self.aside: Counter[str] = Counter()
-        self._parts: dict[bytes, list[Part]] = {}
+        self._parts: dict[bytes, list[RawColumn]] = {}
         self._batch: list[bytes] = []
         self._held = 0
 
@@ -108,7 +106,7 @@ class History:
         for key, number in order.items():
             mine = placed[bounds[number] : bounds[number + 1]]
             if len(mine):
-                self._add(key, (rows[mine], values[mine], None if null is None else null[mine]))
+                self._add(key, RawColumn(rows[mine], values[mine], None if null is None else null[mine]))
 
     def _add_full(
         self, order: Mapping[bytes, int], ids: NDArray[np.int64], values: NDArray[np.float64], at: NDArray[np.int64]
@@ -121,21 +119,14 @@ class History:
         seen[ids, row] = True
         for key, number in order.items():
             there = seen[number]
-            self._add(key, (at, table[number], None) if there.all() else (at[there], table[number][there], None))
+            column = RawColumn(at, table[number])
+            self._add(key, column if there.all() else column.where(there))
 
-    def _add(self, key: bytes, part: Part) -> None:
+    def _add(self, key: bytes, part: RawColumn) -> None:
         parts = self._parts.get(key)
         if parts is None:
             parts = self._parts[key] = []
-            if len(self._parts) > MOST_COLUMNS:
-                raise UnreadableLogError.of(
-                    self.file,
-                    said(
-                        "it uses more than {most:,} different names, so they seem to be data and not metrics.",
-                        most=MOST_COLUMNS,
-                    ),
-                    "Log values under fixed names, with the step as a value.",
-                )
+            refuse_names_of_data(self.file, len(self._parts))
         parts.append(part)
 
     def _parsed(self) -> tuple[list[bytes], list[object], NDArray[np.int64]]:

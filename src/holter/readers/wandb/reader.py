@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from holter.errors import UnreadableLogError
-from holter.language import listed, phrase, said
+from holter.language import phrase, said, some
 from holter.readers.base import RawLog, Skipped
 from holter.readers.plausibility import NotALogError, objection
 from holter.readers.tensorboard.wire import MalformedError
@@ -27,8 +27,7 @@ _BOOKKEEPING = ("_step", "_runtime", "_timestamp")
 _MEDIA = "/_type"
 """How W&B marks the description of something that it keeps in a file."""
 _CHUNK = 1 << 20
-_NAMED = 5
-_DAMAGE_NAMED = 20
+_NAMED, _WIDEST_NAME = 5, 40
 
 
 class Wandb:
@@ -131,13 +130,7 @@ class _File:
         framing, history = self._framing, self._history
         self._take(framing.finish())
         columns = _without_media(history)
-        skipped = [
-            Skipped(self._name, None, said("damaged at byte {at:,}; what was written there is lost", at=at))
-            for at in framing.damaged[:_DAMAGE_NAMED]
-        ]
-        if len(framing.damaged) > _DAMAGE_NAMED:
-            more = said("{n} more damaged places", n=len(framing.damaged) - _DAMAGE_NAMED)
-            skipped.append(Skipped(self._name, None, more))
+        skipped = framing.skipped(self._name)
         if wrong:
             skipped.append(Skipped(self._name, None, wrong))
         if self._strange + history.damaged:
@@ -186,19 +179,13 @@ def _notes(history: History, columns: dict[str, RawColumn], title: str, *, unfin
         yield said("W&B calls this run {name!r}", name=title)
     names = [key for key in history.aside if key not in columns]
     if names:
-        yield said(
-            "left aside, without numbers: {names}"
-            if len(names) <= _NAMED
-            else "left aside, without numbers: {names} and {n} more",
-            names=listed(n[:40] for n in names[:_NAMED]),
-            n=len(names) - _NAMED,
-        )
+        yield said("left aside, without numbers: {names}", names=some([n[:_WIDEST_NAME] for n in names], _NAMED))
     mixed = [key for key in history.aside if key in columns]
     if mixed:
         yield said(
             "values that are no numbers were left aside: {n} ({names})",
             n=sum(history.aside[k] for k in mixed),
-            names=listed(mixed[:_NAMED]),
+            names=some(mixed, _NAMED),
         )
     if unfinished:
         yield "the last record is not complete; the file is still being written, or was cut"

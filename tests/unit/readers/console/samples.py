@@ -338,6 +338,14 @@ SAMPLES = (
         "sb3",
     ),
     Sample(
+        "minimind",
+        "minimind",
+        "Epoch:[2/3](7/900), Reward: -1.4468, KL_ref: -0.0409, Adv Std: 0.9257, Adv Mean: -0.0000, Actor Loss: 0.0065, "
+        "Avg Response Len: 286.75, Learning Rate: 0.00000030\n",
+        {"step": 907.0, "Reward": -1.4468, "KL_ref": -0.0409, "Avg Response Len": 286.75, "Learning Rate": 3e-7},
+        "minimind-grpo",
+    ),
+    Sample(
         "torchforge-block",
         "torchforge-block",
         "=== [global_logger_ab12] - METRICS STEP 3 ===\n"

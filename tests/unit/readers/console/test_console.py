@@ -1,5 +1,7 @@
 """What a console does to rows: bars, wraps, ranks, prefixes, several runs, torn ends; and what is no log at all."""
 
+import json
+
 import pytest
 
 from holter.errors import UnreadableLogError
@@ -291,6 +293,50 @@ def test_a_dictionary_of_settings_is_no_row():
         logs_of("{'learning_rate': 1e-06, 'kl_coef': 0.04, 'seed': 7}\n")
 
 
+def test_a_dictionary_spread_over_lines_is_a_row():
+    text = "```python\n{\n    'train/step': 3,\n    'train/loss': 0.25,\n    'train/grad_norm': 2.0\n}\n```\n"
+    assert rows_of(text) == [{"train/step": 3, "train/loss": 0.25, "train/grad_norm": 2}]
+
+
+def test_settings_spread_over_lines_are_no_row():
+    with pytest.raises(UnreadableLogError):
+        logs_of("{\n    'learning_rate': 1e-06,\n    'kl_coef': 0.04,\n    'seed': 7\n}\n")
+
+
+def test_rows_that_count_epochs_alone_are_rows():
+    text = "".join(f"[INFO] Epoch {i}: mean actor loss=0.{i} | mean critic loss={i}.5\n" for i in (1, 2, 3))
+    assert [(row["epoch"], row["mean critic loss"]) for row in rows_of(text)] == [(1, 1.5), (2, 2.5), (3, 3.5)]
+
+
+def test_a_share_of_an_epoch_is_no_whole_one_and_a_mean_stands_before_its_spread():
+    text = "".join(f"[Epoch 0.{i}5]  loss=0.{i}  lr=1.00e-06  reward=0.{i}25±0.10  entropy=0.5\n" for i in (1, 2, 3))
+    assert [(row["epoch"], row["reward"]) for row in rows_of(text)] == [(0.15, 0.125), (0.25, 0.225), (0.35, 0.325)]
+
+
+def test_rows_that_count_the_batches_of_an_epoch_count_on_over_epochs():
+    text = "".join(f"Epoch [{e}/2] [{i}/3] policy loss: 0.5, reward: {i}.0\n" for e in (1, 2) for i in (1, 2, 3))
+    assert [row["step"] for row in rows_of(text)] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- `step=19 loss=0.000000 entropy=0.4395 reward_mean=0.1250 dt=19.32s`",
+        "2025-12-07 21:25:32 - INFO - Step 19/50 | Reward: 0.1250 | Semantic: 0.9856 | Loss: 0",
+        "  Iteration  19 | loss=0.0 | reward= 0.125 [-2.1 ... 16.3]",
+    ],
+)
+def test_one_line_of_nothing_but_metrics_is_a_row(line):
+    (row,) = rows_of(f"The last line of the smoke run:\n{line}\n")
+    assert row["step"] == 19
+    assert 0.125 in row.values()
+
+
+def test_one_sentence_with_a_step_and_numbers_is_no_row():
+    with pytest.raises(UnreadableLogError):
+        logs_of("The run died at step 19: its loss: 0.5 had been falling and the reward: 0.125 was at its best.\n")
+
+
 def test_a_dictionary_beside_a_framework_s_rows_is_left_aside():
     text = f"{{'policy_loss': 9.0, 'policy_kl': 9.0}}\n{verl(1)}\n{verl(2)}\n"
     assert [row["actor/pg_loss"] for row in rows_of(text)] == [0.125, 0.25]
@@ -309,7 +355,86 @@ def test_the_numbers_in_warnings_of_trl_are_rows_where_nothing_else_is():
     assert [row.get("loss") for row in rows_of(hf(1) + "\n" + negative + hf(2) + "\n")] == [0.125, 0.25]
 
 
+def test_a_warning_of_trl_belongs_to_the_row_that_a_loop_prints_after_it():
+    row = "Epoch {}: reward: {}, loss: 0.25\n"
+    negative = "UserWarning: KL divergence is starting to become negative: -6.5 - this might be a precursor\n"
+    rows = rows_of(row.format(1, 2.5) + negative + row.format(2, 2.25) + row.format(3, 2.0))
+    assert [r["reward"] for r in rows] == [2.5, 2.25, 2]
+    assert [r.get("objective/kl") for r in rows] == [None, -6.5, None]
+    warned_twice = rows_of(row.format(1, 2.5) + 2 * negative + row.format(2, 2.25) + row.format(3, 2.0))
+    assert [r.get("objective/kl") for r in warned_twice] == [None, -6.5, -6.5, None]
+
+
+def test_signs_of_markdown_around_a_row_are_none_of_it():
+    lines = [
+        "- Step 40: reward=0.5, entropy=1.5",
+        "- Step **80: reward=0.75, entropy=0.25** <- low",
+        "- **Step 90**: reward=**1.0**, entropy=**0.125**",
+    ]
+    assert rows_of("\n".join(lines) + "\n") == [
+        {"step": 40, "reward": 0.5, "entropy": 1.5},
+        {"step": 80, "reward": 0.75, "entropy": 0.25},
+        {"step": 90, "reward": 1, "entropy": 0.125},
+    ]
+
+
 def test_a_remark_in_brackets_behind_a_value_of_a_block_is_no_end_of_it():
     block = "step: {}\n- actor/entropy: 0.25 (further decrease)\n- critic/rewards/mean: 0.5\n\n"
     rows = rows_of("".join(block.format(i) for i in (1, 2, 3)))
     assert [row["actor/entropy"] for row in rows] == [0.25, 0.25, 0.25]
+
+
+def test_what_a_container_or_a_logger_wrote_around_a_line_is_none_of_it():
+    rows = [{"loss": 0.5, "reward": 0.25, "epoch": 0.1}, {"loss": 0.25, "reward": 0.5, "epoch": 0.2}]
+    docker = [json.dumps({"log": f"{row}\n", "stream": "stdout", "time": "2026-01-01T00:00:00Z"}) for row in rows]
+    logger = [json.dumps({"level": "INFO", "lineno": 7, "message": f"Step {i}: {row}"}) for i, row in enumerate(rows)]
+    for lines, steps in ((docker, [None, None]), (logger, [0, 1])):
+        (log,) = read(Source("run.log", data="\n".join([*lines, ""]).encode()))
+        assert log.reader == "console"
+        assert log.columns["reward"].values.tolist() == [0.25, 0.5]
+        assert [log.columns["step"].values.tolist() if "step" in log.columns else [None, None]] == [steps]
+
+
+def test_json_lines_of_messages_without_metrics_are_no_log():
+    lines = "".join(json.dumps({"message": f"saved checkpoint {i}", "lineno": i}) + "\n" for i in range(5))
+    with pytest.raises(UnreadableLogError):
+        read(Source("run.log", data=lines.encode()))
+
+
+@pytest.mark.parametrize("before", ["", "log_history = ", "trainer.state.log_history = "])
+@pytest.mark.parametrize("between", [", ", ",\n"])
+def test_a_printed_list_of_dictionaries_is_its_rows(before, between):
+    rows = [{"loss": i / 8, "reward": i / 4, "step": i} for i in range(1, 5)]
+    text = f"{before}[{between.join(map(str, rows))}]\n"
+    (log,) = read(Source("history.txt", data=text.encode()))
+    assert log.columns["reward"].values.tolist() == [0.25, 0.5, 0.75, 1]
+
+
+def test_quotes_that_a_web_page_made_curly_are_quotes():
+    rows = rows_of(
+        "{\u2018loss\u2019: 0.5, \u2018reward\u2019: 0.25}\n{\u201closs\u201d: 0.25, \u201creward\u201d: nan}\n"
+    )
+    assert rows[0] == {"loss": 0.5, "reward": 0.25}
+    assert rows[1]["loss"] == 0.25
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "step={};reward=0.5;kl=0.25",
+        "[{}/100] reward 0.5 kl 0.25",
+        "\u7b2c{}\u6b65\uff1areward 0.5\uff0ckl 0.25",
+        "\u6b65\u9aa4 {}: reward=0.5, kl=0.25",
+        "Step {} -> reward: 0.5 | kl: 0.25",
+    ],
+)
+def test_a_step_of_a_hand_written_line_is_found(line):
+    assert rows_of("".join(line.format(i) + "\n" for i in (3, 4, 15))) == [
+        {"step": step, "reward": 0.5, "kl": 0.25} for step in (3, 4, 15)
+    ]
+
+
+def test_names_in_chinese_are_whole():
+    line = "\u7b2c{}\u6b65\uff1a\u5e73\u5747\u5956\u52b1 0.5\uff0cKL\u6563\u5ea6 0.25\uff0c\u635f\u5931\uff1a0.125\n"
+    rows = rows_of("".join(map(line.format, (1, 2, 3))))
+    assert rows[0] == {"step": 1, "\u5e73\u5747\u5956\u52b1": 0.5, "KL\u6563\u5ea6": 0.25, "\u635f\u5931": 0.125}

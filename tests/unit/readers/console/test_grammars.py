@@ -61,6 +61,6 @@ def test_first_lines_hold_their_hint():
 
 def test_forms_that_any_text_may_have_are_read_last():
     assert {g.name for g in GRAMMARS.values() if g.standing is Standing.ANY} == {
-        *("any-line", "any-bar", "any-block", "any-dict"),
+        *("any-line", "any-bar", "any-block", "any-dict", "spread-dict"),
         *("trl-ratio-warning", "trl-kl-warning"),
     }

@@ -8,6 +8,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from holter.errors import UnreadableLogError
+from holter.readers.base import Source
+from holter.readers.registry import read
 from holter.runs.load import load
 
 
@@ -90,6 +92,13 @@ def test_without_the_package_both_ways_out_are_said(repository, monkeypatch):
         load([repository])
     assert f"aim.Repo('{repository.resolve()}')" in str(refused.value)
     assert str(refused.value).startswith(str(repository / ".aim" / "run_metadata.sqlite"))
+
+
+def test_without_its_folder_the_database_is_no_store(repository, monkeypatch):
+    installed(monkeypatch, [run([metric("loss", {}, [(1, 0.5)])])])
+    database = (repository / ".aim" / "run_metadata.sqlite").read_bytes()
+    with pytest.raises(UnreadableLogError, match="standard input: the numbers of its runs lie in files beside it"):
+        read(Source("standard input", data=database))
 
 
 def test_what_the_package_raises_is_a_reason_and_no_traceback(repository, monkeypatch):

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from holter.readers.base import GatheringReader, Source
-from holter.readers.registry import reader_for
+from holter.readers.registry import readers_for
 from holter.readers.tensorboard.reader import TENSORBOARD, in_order, read_files
 from holter.runs.canonical import canonical
 from tests.unit.readers.tensorboard import writing as w
@@ -19,7 +19,7 @@ DATA = w.scalars(ROWS)
 
 def test_the_registry_finds_it_for_files_by_name_and_for_streams_by_their_first_bytes():
     assert isinstance(TENSORBOARD, GatheringReader)
-    assert reader_for(Source("standard input", data=DATA)) is TENSORBOARD
+    assert next(readers_for("standard input", DATA)) is TENSORBOARD
     assert TENSORBOARD.recognises("runs/a/events.out.tfevents.1700000000.host.1.0", b"")
     assert TENSORBOARD.recognises("events.out.tfevents.1.host.gz", b"")
     assert not TENSORBOARD.recognises("my.tfevents.d/log.jsonl", b'{"step": 1}')

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holter.readers.console.forms import json_object, open_braces, python_dict
+from holter.readers.console.forms import IN_CODE, STEP_BEFORE, json_object, open_braces, python_dict
 from holter.readers.console.grammar import Grammar
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ HUGGING_FACE_DICT = Grammar(
         *("unsloth", "ms-swift", "llama-factory", "hf-trainer"),
     ),
     hint="{",
-    # Behind it may come the end of the line, a bar, or another dictionary; behind a wrapped one nothing.
-    begins=re.compile(r"""(?P<body>\{(?=['"])[^{}]*(?:\{[^{}]*\}[^{}]*)*(?:\}(?=\s*(?:\d+%\||\{|\[|$))|$))"""),
-    not_before=re.compile(r"""["'`]|[=(,\[+]\s*$|^\s*(?:#|//|>>>)|\breturn\b"""),
-    step_before=re.compile(r"\b[Ss]tep[ :=#]*(\d+)\b"),
+    # Behind it may come the end of the line or of a list, a bar, or another dictionary; behind a wrapped one nothing.
+    begins=re.compile(r"""(?P<body>\{(?=['"])[^{}]*(?:\{[^{}]*\}[^{}]*)*(?:\}(?=\s*(?:\d+%\||\{|\[|[,\]]*\s*$))|$))"""),
+    not_before=IN_CODE,
+    step_before=STEP_BEFORE,
     values=_dictionary,
     unfinished=open_braces,
     between=", ",
