@@ -15,6 +15,8 @@ the spread of single rewards in the same rows. Below `floor` nats a token, and b
 asked for: a policy that makes one real choice in fifty tokens samples no alternatives, however slowly it got there. Of
 the third to the twelfth value one is enough for that. `dead` is that floor for a log whose start is not known; there
 `floor` is, while the reward stands below half of the largest that was paid in the same row.
+In the first twelve values a level below `left` of the start and below 0.3 nats a token, held by two values while the
+reward gained nothing and another signal moved with it, is reported as a pattern.
 Entropy summed over a sequence falls when completions get shorter; it is divided by their length where that is logged.
 An entropy of exactly 0 with no loss and no KL means that no token was counted (every completion masked), not collapse.
 
@@ -45,17 +47,17 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.entropy.per_token import Entropy
 from holter.detectors.statistics.alignment import newest_on_rows
 from holter.detectors.statistics.breaks import SCALES, breaks_trend, leaves_level
-from holter.detectors.statistics.corroboration import MOVES, corroboration
+from holter.detectors.statistics.corroboration import MOVES, corroboration, reward_rises
 from holter.detectors.statistics.episodes import Episode, episodes, onset, persist, unexcused
 from holter.detectors.statistics.hold import latched
 from holter.detectors.statistics.progress import Progress, rises
 from holter.detectors.statistics.rolling import trailing_median
-from holter.detectors.statistics.snapshots import FEW
+from holter.detectors.statistics.snapshots import FEW, pattern, reward_rose, shifts
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -73,6 +75,8 @@ ALTERNATIVES = (
     Alternative(says="the task has one right answer and the policy knows it", check="look at a held-out score"),
 )
 
+ORDINARY = 0.3
+"""Nats a token from which on a pretrained model's entropy is ordinary, whatever it began with."""
 LATELY = 20
 """Rewards that must rise to pay for the entropy, besides twice as many: alone the longer stretch would still show what was
 gained before the fall, and the shorter one rises by chance more often."""
@@ -131,10 +135,63 @@ class EntropyCollapse(Detector):
         # Once it has broken, it stays collapsed while it stays low.
         fallen = latched(breaks, usual < self.left * start) | latched(breaks & half_way & ~earned, half_way)
         excused = self._paid(earned, usual) & ~low & ~dear
-        for episode in episodes((fallen | low) & ~entropy.empty):
+        told = list(episodes((fallen | low) & ~entropy.empty))
+        few = self._from_few(run, entropy, start, earned, told)
+        if few is not None:
+            yield few
+        for episode in told:
             # What nothing paid for at the alarm is a warning from there on; an excuse that held may end later.
             bare = unexcused(episode, excused) if earned[episode.raised] else episode.raised
             yield self._finding(run, entropy, episode, bare, start, usual, low)
+
+    def _from_few(
+        self,
+        run: Run,
+        entropy: Entropy,
+        start: NDArray[np.float64],
+        earned: NDArray[np.bool_],
+        told: Sequence[Episode],
+    ) -> Finding | None:
+        """A level below `left` of the start within the first `FEW` values, held by two, that no gain of the reward pays for.
+
+        A signal of another origin must have moved with it: alone a low entropy is what many a run ends with.
+        """
+        x, series = entropy.values, entropy.series
+        for shift in shifts(x, up=False):
+            if any(episode.raised <= shift.raised for episode in told):
+                return None
+            # Within the first five values their median has some of the fall in it.
+            level = max(float(start[shift.raised]), shift.before)
+            most = min(self.left * level, ORDINARY if entropy.per_token else np.inf)
+            if shift.later < 2 or x[shift.began : shift.raised + 1].max() > most:
+                continue
+            first, raised = int(series.at[shift.began]), int(series.at[shift.raised])
+            since = max(first - 1, 0)
+            others = corroboration(run, since, raised, leave_out=("entropy",))
+            paid = (
+                earned[shift.raised] or reward_rose(run, first, raised) or reward_rises(run, since, raised) is not None
+            )
+            if run.get("reward") is None or paid or not others or entropy.empty[shift.raised]:
+                continue
+            return pattern(
+                self,
+                run,
+                series,
+                x,
+                shift,
+                title=said(
+                    "{metric} falls to {now} {unit}, from {start} at the start",
+                    metric=series.metric,
+                    now=number(shift.after),
+                    unit=entropy.unit,
+                    start=number(level),
+                ),
+                others=others,
+                advice=ADVICE,
+                alternatives=ALTERNATIVES,
+                proven=any(episode.active for episode in told),
+            )
+        return None
 
     def _breaks(
         self, x: NDArray[np.float64], half_way: NDArray[np.bool_]

@@ -41,7 +41,7 @@ from holter.detectors.statistics.episodes import episodes, onset, unexcused
 from holter.detectors.statistics.hold import hold
 from holter.detectors.statistics.progress import RISES, Progress, rises
 from holter.detectors.statistics.rolling import running_min, trailing_median
-from holter.detectors.statistics.snapshots import pattern, shifts
+from holter.detectors.statistics.snapshots import pattern, reward_rose, shifts
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
@@ -168,7 +168,7 @@ class EntropyExplosion(Detector):
             if shift.later < 2 or shift.after < DOUBLE * shift.before or grown < DOUBLE * self.shift:
                 continue
             first, raised = int(series.at[shift.began]), int(series.at[shift.raised])
-            if self._rose(run, first, raised):
+            if reward_rose(run, first, raised):
                 continue
             return pattern(
                 self,
@@ -188,16 +188,6 @@ class EntropyExplosion(Detector):
                 alternatives=ALTERNATIVES,
             )
         return None
-
-    @staticmethod
-    def _rose(run: Run, first: int, now: int) -> bool:
-        """Whether the newest reward up to row `now` is above all that came before row `first`."""
-        reward = run.get("reward")
-        if reward is None:
-            return False
-        reward = reward.finite()
-        split, end = np.searchsorted(reward.at, [first, now + 1]).tolist()
-        return 0 < split < end and float(reward.values[end - 1]) > float(reward.values[:split].max())
 
     def _paid(self, run: Run, progress: Progress | None, series: Series, began: int) -> NDArray[np.bool_]:
         """Where the reward rises with the entropy. Shape ``(n,)``.

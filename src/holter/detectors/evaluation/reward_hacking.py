@@ -16,7 +16,8 @@ errors since the peak, or still stand where it stood after having risen.
 With three to eight evaluations statistics cannot speak. Then the shape is reported as a pattern, and only when `agree` other
 signals moved with it (KL, losses, length, truncation, entropy), or when fall and rise, both within 0 to 1, are each beyond the
 noise of 64 items.
-It is critical when a signal of another origin agrees, a warning otherwise, and information when the evidence came back.
+It is critical when a signal of another origin agrees, a warning otherwise, and information when the evidence came back, unless
+half of it was lost for `long` rows or more and for longer than the run had gone well: then it stays a warning.
 
 ## What to do
 - Read completions from the peak of the evaluation beside completions from now; a hack is plain to see in ten of them.
@@ -122,6 +123,7 @@ class RewardHacking(Detector):
     z: float = limit(6.0, unit="standard errors", help="dense evidence: needs a clearer fall", low=2.0)
     rise: float = limit(2.0, unit="standard errors", help="needs a clearer rise of the reward", low=0.0)
     agree: int = limit(2, unit="signals", help="short logs: more signals must agree", low=1)
+    long: int = limit(20, unit="rows", help="calls more of what is over information", low=1)
 
     def check(self, run: Run) -> Iterator[Finding | Unchecked]:
         """Every independent score against the reward; falls that overlap are one finding."""
@@ -184,9 +186,12 @@ class RewardHacking(Detector):
         after, began = int(score.at[fall.began]), fall.row(score)
         others = corroboration(run, int(score.at[fall.began - 1]), raised)
         lasting = fall.active or any(f.active for _, f in also)
-        severity = Severity.INFO if not lasting else Severity.CRITICAL if others or also else Severity.WARNING
-        change = progress.change(peak, raised, WINDOW)
         end = len(run) - 1 if lasting else int(score.at[fall.last])
+        severity = Severity.CRITICAL if others or also else Severity.WARNING
+        if not lasting:
+            lost = fall.level < fall.height / 2 and end - began >= max(self.long, began)
+            severity = Severity.WARNING if lost else Severity.INFO
+        change = progress.change(peak, raised, WINDOW)
         return self.finding(
             severity,
             Confidence.STRONG if others or also else Confidence.MODERATE,

@@ -9,7 +9,8 @@ A finite value lies outside the range of its signal by more than rounding (`roun
 `rounding`): fractions and probabilities outside [0, 1], counts, lengths, times, losses of squares and standard
 deviations below 0, an explained variance above 1, the estimators k2, k3 and |d| of a divergence below 0 (k1 may be
 negative, and is not judged here). It is an info where the log's framework is not known, because the name may mean
-something else, where a fraction may be a percentage, and for the utilisation of hardware.
+something else, where a fraction may be a percentage, and for the utilisation of hardware. Under a name of one's own, values
+that are percentages throughout are percentages, and no finding.
 
 ## What to do
 - Look at the definition in the framework's code, above all at masks, at sums taken for means, and at signs.
@@ -83,6 +84,8 @@ class ImpossibleValue(Detector):
             and 2 < float(np.median(x[x > 0])) <= 100 >= float(x.max())
         )
         guessed = run.dialect == "generic" or series.fit is not Fit.EXACT
+        if percent and guessed:
+            return
         harmless = guessed or percent or series.concept in OF_THE_MACHINE
         title = said(
             "{metric} is {value}: it cannot be below {bound}"

@@ -11,7 +11,9 @@ the first 20. Without one: the median of five values lies above `level_token` or
 log uses, and above `growth` times its level at the start, five values running. In the first five values, where a median
 says little, a single value of `single` times that level is a "pattern", as are two running in the first twelve that lie
 above the level and `growth` times the first value; information once KL is back below the level. It is critical when
-another signal (reward, held-out score, size of the updates, the text itself) changes for the worse with it.
+another signal (reward, held-out score, size of the updates, the text itself) changes for the worse with it. Where neither
+the framework nor the name says whether the KL is a mean per token or a sum over the completion, it is information below
+`ordinary_sequence`, unless another signal changes for the worse with it.
 
 ## What to do
 - Read completions at the flagged step: is the text still of the kind you want?
@@ -37,12 +39,13 @@ import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.corroboration import agreeing
-from holter.detectors.statistics.episodes import episodes, persist
+from holter.detectors.statistics.episodes import Episode, episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
 from holter.detectors.statistics.snapshots import FEW
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 from holter.runs.hyperparameters import kl_target
+from holter.runs.kl_unit import is_open
 from holter.signals.base import Unit
 
 if TYPE_CHECKING:
@@ -71,6 +74,9 @@ class KLAboveBudget(Detector):
     over: float = limit(1.5, unit="x", help="lets KL overshoot its target further", low=1.0)
     level_token: float = limit(1.0, unit="nats/token", help="lets KL grow further without a target", low=0.0)
     level_sequence: float = limit(30.0, unit="nats/sequence", help="lets KL grow further without a target", low=0.0)
+    ordinary_sequence: float = limit(
+        10.0, unit="nats/sequence", help="KL of unknown unit: warns of larger values only", low=0.0
+    )
     growth: float = limit(4.0, unit="x", help="ignores runs that began far from the reference", low=1.0)
     single: float = limit(10.0, unit="x", help="first five values: needs a larger multiple of the level", low=1.0)
 
@@ -84,11 +90,12 @@ class KLAboveBudget(Detector):
         if target is not None:
             budget = said("the target {target}", target=number(target))
             held = self._over_target(kl.values, target)
-            yield from self._say(run, kl, held, np.zeros_like(held), budget, target)
+            yield from self._say(run, kl, held, np.zeros_like(held), budget, target, unit_is_open=False)
         else:
             budget = said("{level} {unit}", level=number(level), unit=kl.unit)
             held = self._over_level(kl.values, level)
-            yield from self._say(run, kl, held, self._early(kl.values, level), budget, level)
+            early = self._early(kl.values, level)
+            yield from self._say(run, kl, held, early, budget, level, unit_is_open=is_open(run, kl))
 
     def _over_target(self, values: NDArray[np.float64], target: float) -> NDArray[np.bool_]:
         over = trailing_median(values, 10, least=10) > self.over * target
@@ -110,7 +117,15 @@ class KLAboveBudget(Detector):
         return out
 
     def _say(
-        self, run: Run, kl: Series, held: NDArray[np.bool_], early: NDArray[np.bool_], budget: str, level: float
+        self,
+        run: Run,
+        kl: Series,
+        held: NDArray[np.bool_],
+        early: NDArray[np.bool_],
+        budget: str,
+        level: float,
+        *,
+        unit_is_open: bool,
     ) -> Iterator[Finding]:
         for episode in episodes(held | early):
             i = episode.raised
@@ -122,13 +137,17 @@ class KLAboveBudget(Detector):
             pattern = not held[i : episode.last + 1].any()
             back = pattern and float(kl.values[-1]) < level
             severity = Severity.CRITICAL if agree and not pattern else Severity.WARNING
-            if back or (not episode.active and not agree):
+            may_be_sum = unit_is_open and worst < self.ordinary_sequence
+            if back or (not agree and (may_be_sum or not episode.active)):
                 severity = Severity.INFO
+            alarm = self._alarm(run, kl, first, episode) if unit_is_open and severity is not Severity.INFO else i
             yield self.finding(
                 severity,
                 Confidence.PATTERN if pattern else Confidence.STRONG if agree else Confidence.MODERATE,
                 said(
-                    "{metric} is above {budget}: {value}, up to {worst}"
+                    "{metric} rises to {worst}: far for a mean per token, ordinary for a sum over the completion"
+                    if may_be_sum and severity is Severity.INFO
+                    else "{metric} is above {budget}: {value}, up to {worst}"
                     if worst > kl.values[i]
                     else "{metric} is above {budget}: {value}",
                     metric=kl.metric,
@@ -139,7 +158,7 @@ class KLAboveBudget(Detector):
                 run=run,
                 first=int(kl.at[first]),
                 last=int(kl.at[episode.last]),
-                raised=int(kl.at[i]),
+                raised=int(kl.at[alarm]),
                 active=episode.active and not back,
                 evidence=[
                     quote(
@@ -154,15 +173,31 @@ class KLAboveBudget(Detector):
                     "Compare a held-out score at this step with its best, and stop at the best.",
                     "Raise the KL coefficient 2 to 5 times, lower the learning rate, or set a KL target.",
                 ),
-                alternatives=_alternatives(kl),
+                alternatives=_alternatives(kl, may_be_sum=may_be_sum),
             )
 
+    def _alarm(self, run: Run, kl: Series, first: int, episode: Episode) -> int:
+        """Position from which a KL of unknown unit is far in either unit, or another signal says so; by halving the stretch."""
+        low, high = episode.raised, episode.last
+        while low < high:
+            middle = (low + high) // 2
+            far = float(np.max(kl.values[first : middle + 1])) >= self.ordinary_sequence
+            if far or agreeing(run, max(int(kl.at[first]) - 1, 0), int(kl.at[middle])):
+                high = middle
+            else:
+                low = middle + 1
+        return low
 
-def _alternatives(kl: Series) -> list[Alternative]:
+
+def _alternatives(kl: Series, *, may_be_sum: bool) -> list[Alternative]:
     if kl.unit == Unit.NATS_PER_SEQUENCE:
         return [Alternative(says="the completions became longer", check="KL divided by the mean length")]
+    summed = Alternative(
+        says="the KL is summed over the completion, where such values are ordinary", check="how the KL is reduced"
+    )
     return [
+        *([summed] if may_be_sum else []),
         Alternative(
             says="a few outlier tokens carry a k3 estimate", check="the median of the per-token KL, its maximum"
-        )
+        ),
     ]

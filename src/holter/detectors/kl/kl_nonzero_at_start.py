@@ -13,7 +13,9 @@ more than an optimiser's first step moves; critical above `grave` times that. In
 row, the first updates are in it. PPO measures its KL before the row's updates; where the log also states how far sampler
 and trainer lie apart on a token, that is the rounding, and `noise` times as much over a whole completion is a warning.
 Where no token of the first row is clipped, the row's one update came after its KL, and `exact_token` is a warning. A KL
-below zero is never critical: it says that its estimate is wrong, which is `kl-negative`'s.
+below zero is never critical: it says that its estimate is wrong, which is `kl-negative`'s. Where neither the framework nor
+the name says whether the KL is a mean per token or a sum over the completion, one that has grown threefold within four rows
+is held against `warn_sequence`: an offset stays, the beginning of a sum does not.
 
 ## What to do
 - Check that policy and reference load the same checkpoint, the same adapter and the same precision.
@@ -39,6 +41,7 @@ from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 from holter.runs.hyperparameters import flatten
+from holter.runs.kl_unit import is_open
 from holter.runs.structure import begins_at_first_step, print_resolution
 from holter.signals.base import Unit
 
@@ -46,12 +49,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holter.findings.finding import Finding, Unchecked
-    from holter.runs.run import Run
+    from holter.runs.run import Run, Series
 
 BEFORE_UPDATES = frozenset({"objective/kl"})
 """KLs measured on fresh completions: no update of their row is in them."""
 LEAST = 1e-3
 """Nats below which no difference between two models matters, however exactly they are computed."""
+SOON, GROWN = 4, 3.0
+"""Rows within which, and times the first value to which, a KL of unknown unit grows that began as the reference."""
 DISTILLED = re.compile(r"distil|teacher|(?<![a-z])opd(?![a-z])", re.I)
 """What settings, run names and metrics of a distillation say; OPD is on-policy distillation."""
 
@@ -90,7 +95,8 @@ class KLNonzeroAtStart(Detector):
             return
         per_sequence = kl.unit == Unit.NATS_PER_SEQUENCE
         info = self.info_sequence if per_sequence else self.info_token
-        warn = self.warn_sequence if per_sequence else self.warn_token
+        may_be_sum = is_open(run, kl) and _grows(kl)
+        warn = self.warn_sequence if per_sequence or may_be_sum else self.warn_token
         if not per_sequence and _holds_no_update(run):
             warn = min(warn, self.exact_token)
         rounding = _rounding(run) if per_sequence and kl.key in BEFORE_UPDATES else None
@@ -110,6 +116,8 @@ class KLNonzeroAtStart(Detector):
                 "{metric} is {value} {unit} in the first row, where policy and reference should be the same model, unless the "
                 "reference is a teacher, as {teacher} suggests"
                 if teacher
+                else "{metric} is {value} in the first row: far for a mean per token, near for a sum over the completion"
+                if may_be_sum and severity is Severity.INFO
                 else "{metric} is {value} {unit} in the first row, where policy and reference should be the same model",
                 metric=kl.metric,
                 value=number(float(kl.values[0])),
@@ -138,6 +146,11 @@ class KLNonzeroAtStart(Detector):
                 Alternative(says="the reference is a teacher (distillation)", check="what the KL is measured against"),
             ),
         )
+
+
+def _grows(kl: Series) -> bool:
+    """Whether the rows after the first lie far above it: then it was the small beginning of a sum, and no offset that stays."""
+    return bool((kl.values[1 : 1 + SOON] > GROWN * abs(kl.values[0])).any())
 
 
 def _holds_no_update(run: Run) -> bool:

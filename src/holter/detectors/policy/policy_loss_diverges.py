@@ -9,9 +9,10 @@ Where at least `history` values came before: on a loss more than `spread` robust
 of those, and above `size` times the spread of the rewards (1 where none is logged), in two of five values. In short
 logs: when the loss and the value loss rise in the same row, the policy loss by more than `turn` times its range so
 far and 1.5 times its largest value, the value loss above all it was and 1.5 times the value before; that is a
-"pattern". A first value above `first` times the spread of the rewards is a pattern too: what was before it is not in
-the log. So is one of the first `history` values that is above `first` times the first one as well. There is no rule on
-its trend.
+"pattern". A first value above `first` times the spread of the rewards is a pattern too, a thousand times as much where no
+framework says that the loss is a mean over tokens: what was before it is not in the log. So is one of the first `history`
+values that is above `first` times the median size of those before it as well. Values of exactly 0 are left out: in such a
+batch all groups were tied. There is no rule on its trend.
 
 ## What to do
 - Look at ratio, approximate KL and advantages of the same rows: one of them exploded first.
@@ -38,6 +39,7 @@ import numpy as np
 from holter.detectors.base import Detector, Need, limit, number, quote
 from holter.detectors.statistics.episodes import Episode, episodes, persist
 from holter.detectors.statistics.rolling import trailing_mad, trailing_median
+from holter.dialects.registry import GENERIC
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
 
@@ -48,6 +50,9 @@ if TYPE_CHECKING:
 
     from holter.findings.finding import Finding
     from holter.runs.run import Run, Series
+
+SUMMED = 1000.0
+"""Tokens that a loss may be summed over where no framework says that it is their mean."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +79,10 @@ class PolicyLossDiverges(Detector):
         loss = min(there, key=lambda s: int(s.at[0])).finite()
         if not len(loss):
             return
-        scale = self._scale(run, loss)
-        yield from self._explosions(run, loss, scale)
+        # A batch in which all groups are tied has no advantages: its loss is 0 and tells nothing of the usual size.
+        learnt = loss.where(loss.values != 0)
+        if len(learnt):
+            yield from self._explosions(run, learnt, self._scale(run, learnt))
         yield from self._turns(run, loss)
 
     def _scale(self, run: Run, loss: Series) -> NDArray[np.float64]:
@@ -96,8 +103,11 @@ class PolicyLossDiverges(Detector):
             far = large & (np.abs(x - usual) > self.spread * np.maximum(own, 1e-6))
         flags = persist(far, 2, 5) & far
         early = slice(0, self.history)
-        beyond = self.first * np.maximum(scale[early], np.abs(x[0]))
-        beyond[0] = self.first * scale[0]
+        beyond = self.first * scale[early]
+        if run.dialect == GENERIC:
+            beyond[0] *= SUMMED
+        for i in range(1, len(beyond)):
+            beyond[i] = max(beyond[i], self.first * float(np.median(np.abs(x[:i]))))
         flags[early] |= np.abs(x[early]) > beyond
         for episode in episodes(flags):
             yield self._say_explosion(run, loss, episode)

@@ -11,7 +11,8 @@ Where rewards show a signal (a spread above zero, not every group tied), or say 
 - KL to the reference is exactly 0 in every one of `rows` rows or more after the first, with a gradient above 0;
 - KL stays below `tiny_token` nats a token or `tiny_sequence` nats a sequence over `flat` rows and does not grow
   (updates smaller than the rounding of 16-bit weights), at a learning rate above 0;
-- the approximate KL of an update stays below `nothing`, and KL to the reference, where it is logged, does not grow.
+- the approximate KL of an update stays below `nothing`, and KL to the reference, where it is logged, does not grow; in one
+  row where neither that KL nor a ratio of exactly 1 stands beside it, else in `rows` rows.
 Numbers that a console prints with three decimals or fewer are never taken for zero. A KL to the reference of 0 is a
 placeholder, and no finding, where the updates themselves have a size: an approximate KL above `size` or a share of clipped
 tokens above `clipped` in three rows. OpenRLHF, for one, writes 0 where no reference model is loaded.
@@ -233,7 +234,7 @@ class PolicyNotUpdating(Detector):
         size = np.abs(step.values)
         streak = len(step) if (size < self.nothing).all() else int(np.argmax(size >= self.nothing))
         known = kl is not None and len(kl) > 0
-        enough = self.rows if known or not size[:1].any() else 1
+        enough = self.rows if known or not size[:1].any() or self._on_policy(run, step) else 1
         if streak < enough or (not known and not size[0]):
             return None
         row = int(step.at[enough - 1])
@@ -260,6 +261,10 @@ class PolicyNotUpdating(Detector):
             grave=bool(beside) and last == len(step) - 1,
             beside=beside,
         )
+
+    def _on_policy(self, run: Run, step: Series) -> bool:
+        """Whether the first row says that its ratio is exactly 1: one update per batch, whose approximate KL is 0 as well."""
+        return bool(on_rows(run.get("ratio"), step.at[:1])[0] == 1.0)
 
     def _beside(self, series: Series, says: str) -> Evidence:
         return quote(series, range(min(3, len(series))), says)

@@ -10,10 +10,11 @@ start, and `least` times the spread of single rewards, or `part` of the reward's
 and it must hold for 3 to 5 rows. It is over when half of the fall is made good. Where nothing had been gained, most of
 it must come within `sudden` rows; a slow slide from the first rows on is `reward-decline`.
 
-In the first twelve values that test has no power. There a level that is lost by half or more, and by half of the spread
-of single rewards where it is logged, all values since below all before, is reported as a pattern: when two rows hold it
-and a signal of another origin moved, or one row does and two signals did, when it is beyond the noise of shares of 64
-completions, when it was four fifths of a positive reward, or when nothing at all is paid after rewards of 0.6 and more.
+Below twenty values that test has little power. Among the first twelve a level that is lost by half or more, and by half of
+the spread of single rewards where it is logged, all values since below all before, is reported as a pattern: when two rows
+hold it and a signal of another origin moved, or one row does and two signals did, when it is beyond the noise (that of
+shares of 64 completions, or the scatter of eight values and more), when it was four fifths of a positive reward, or when
+nothing at all is paid after rewards of 0.6 and more.
 
 It is critical when signals of another origin (KL, entropy, length, truncation, losses) moved at the same time and more
 than `lost` of the gain is gone; a warning otherwise; information when the reward came back, or when nothing moved with
@@ -139,13 +140,17 @@ class RewardCollapse(Detector):
         progress = Progress.of(run)
         if progress is None:
             return
-        reward = progress.series
-        x = reward.values
-        few = self._from_few(run, progress)
+        x = progress.series.values
+        tested = list(self._tested(run, progress)) if len(x) >= FEW else []
+        few = self._from_few(run, progress, proven=any(finding.active for finding in tested))
         if few is not None:
             yield few
-        if len(x) < FEW:
-            return
+        yield from tested
+
+    def _tested(self, run: Run, progress: Progress) -> Iterator[Finding]:
+        """Falls that are beyond the noise and material."""
+        reward = progress.series
+        x = reward.values
         survived = 0.0
         for collapse in self.collapses(run, progress):
             episode, began = collapse.episode, collapse.onset[0]
@@ -197,8 +202,8 @@ class RewardCollapse(Detector):
                 alternatives=ALTERNATIVES,
             )
 
-    def _from_few(self, run: Run, progress: Progress) -> Finding | None:
-        """The first fall within the first `FEW` values that is more than one poor row."""
+    def _from_few(self, run: Run, progress: Progress, *, proven: bool) -> Finding | None:
+        """The first fall within the first `FEW` values that is more than one poor row; `proven` where a test found one too."""
         reward, unit = progress.series, progress.unit(run)
         x = reward.values
         for shift in shifts(x, up=False):
@@ -229,6 +234,7 @@ class RewardCollapse(Detector):
                         says="each row is one small batch", check="the rows in between, or the mean of ten rows"
                     ),
                 ),
+                proven=proven,
             )
         return None
 

@@ -11,7 +11,8 @@ judged per token: mean absolute difference of log-probabilities above `logp`, of
 mean exp|difference| above `error`, any KL between the two above `kl` in size, perplexity ratio off 1 by more than
 `perplexity`, mean importance ratio outside 0.5 to 2, effective sample size below `ess`. From the first row on and
 level: a fault of implementation. Growing: drift of numerics as the policy sharpens. From one row on: weights that were
-not synchronised. It is critical when two of these measures agree and the reward falls with them.
+not synchronised. It is critical when two of these measures agree and the reward falls with them. It
+is information where only the ratio is off and a difference per token below its limit stands beside it.
 
 ## What to do
 - Same precision, temperature, top_p and top_k on both sides; the trainer recomputes log-probabilities of the
@@ -38,12 +39,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
+from holter.detectors.statistics.alignment import on_rows
 from holter.detectors.statistics.corroboration import reward_falls
 from holter.detectors.statistics.episodes import Episode, episodes, persist
 from holter.detectors.statistics.rolling import trailing_median
 from holter.detectors.statistics.snapshots import FEW
 from holter.findings.finding import Alternative, Confidence, Severity
 from holter.language import said
+from holter.signals.base import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,7 +101,7 @@ class SamplerMismatch(Detector):
         bad: list[tuple[Series, NDArray[np.bool_]]] = []
         for concept in CONCEPTS:
             for series in run.all(concept)[:1]:
-                s = series.finite()
+                s = self._measured(run, series.finite())
                 if len(s):
                     bad.append((s, self._beyond(concept, s.values)))
         rows = np.zeros(len(run), bool)
@@ -140,11 +143,16 @@ class SamplerMismatch(Detector):
         first = self._began(head, int(at[0]))
         falls = reward_falls(run, max(int(head.at[first]) - 1, 0), episode.last)
         grave = len(mine) > 1 and falls is not None
+        raised = self._of_tokens(run, mine)
+        of_sequences = raised is None
+        warns = (episode.active or len(mine) > 1) and not of_sequences
         return self.finding(
-            Severity.CRITICAL if grave else Severity.WARNING if episode.active or len(mine) > 1 else Severity.INFO,
+            Severity.CRITICAL if grave else Severity.WARNING if warns else Severity.INFO,
             Confidence.STRONG if len(mine) > 1 else Confidence.MODERATE,
             said(
-                "{metric} is {value}, {shape}: sampler and trainer disagree",
+                "{metric} is {value}, {shape}: a product over whole completions, whose tokens differ little"
+                if of_sequences
+                else "{metric} is {value}, {shape}: sampler and trainer disagree",
                 metric=head.metric,
                 value=number(float(head.values[at[0]])),
                 shape=self._shape(head, first),
@@ -152,7 +160,7 @@ class SamplerMismatch(Detector):
             run=run,
             first=int(head.at[first]),
             last=episode.last,
-            raised=episode.raised,
+            raised=episode.raised if raised is None else max(raised, episode.raised),
             active=episode.active,
             evidence=[
                 *(
@@ -176,6 +184,27 @@ class SamplerMismatch(Detector):
                 Alternative(says="rollouts are stale by design", check="policy versions between sampling and update"),
             ),
         )
+
+    def _measured(self, run: Run, s: Series) -> Series:
+        """Without ratios of 0 beside a difference of 0: no token was compared in that row."""
+        if s.concept != "sampler_ratio" or s.values.all():
+            return s
+        return s.where((s.values != 0) | (on_rows(run.get("mismatch"), s.at) != 0))
+
+    def _of_tokens(self, run: Run, mine: list[tuple[Series, NDArray[np.int64]]]) -> int | None:
+        """First row at which tokens are known to differ, or nothing tells; None where only the ratio of whole sequences is off.
+
+        A ratio off 1 beside a small difference per token is a product over many tokens.
+        """
+        token = run.get("mismatch")
+        if token is None or token.unit != Unit.NATS_PER_TOKEN:
+            return int(mine[0][0].at[mine[0][1][0]])
+        token = token.finite()
+        rows: list[int] = []
+        for s, i in mine:
+            at = s.at[i]
+            rows += (at[~(on_rows(token, at) < self.logp)] if s.concept == "sampler_ratio" else at)[:1].tolist()
+        return min(rows, default=None)
 
     def _began(self, s: Series, i: int) -> int:
         """First of the values that carry the median at position `i`: single values half as far from the past as that one."""

@@ -39,6 +39,9 @@ BEFORE_LEAP = 20
 BATCH = 16.0
 """Samples behind a mean reward where the log does not count them; few, so that less reward counts as much."""
 
+ENDS = 3
+"""Times that a value must come to be an end of the scale: means that are no such end hardly ever repeat."""
+
 COUNTED = 5
 """Differences of a count of completions that tell how many there are in a row."""
 
@@ -170,6 +173,9 @@ class Progress:
     def of_single(self, run: Run, batch: float) -> NDArray[np.float64]:
         """Spread of single rewards, as `unit` has it, or as the noise of the means tells it where the log has no spread.
 
+        What the noise tells is more than can be where the means stand on both ends of a scale again and again, as they do
+        where a row is one prompt, right or wrong: single rewards on that scale differ by half of it at the most.
+
         Args:
             run: The run.
             batch: Samples taken to stand behind a mean where the log does not count them.
@@ -178,7 +184,8 @@ class Progress:
             Shape ``(n,)``; NaN while neither is known.
         """
         spread = self.unit(run)
-        return np.where(np.isfinite(spread), spread, np.sqrt(samples_a_row(run) or batch) * self.sd)
+        by_noise = np.minimum(np.sqrt(samples_a_row(run) or batch) * self.sd, half_scale(self.series.values))
+        return np.where(np.isfinite(spread), spread, by_noise)
 
     def soars(
         self, run: Run, at: NDArray[np.int64], share: float, *, newest: int = LEAP, before: int = BEFORE_LEAP
@@ -203,6 +210,22 @@ class Progress:
 
     def _index(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.maximum(self.series.upto(rows), 0)
+
+
+def half_scale(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Half the distance from the least to the largest value so far where each came `ENDS` times, else inf. Shape ``(n,)``."""
+    low, high = np.minimum.accumulate(x), np.maximum.accumulate(x)
+    known = (_times(x, low) >= ENDS) & (_times(x, high) >= ENDS) & (high > low)
+    return np.where(known, (high - low) / 2, np.inf)
+
+
+def _times(x: NDArray[np.float64], extreme: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How often the extreme value so far has come. Shape ``(n,)``."""
+    total = np.cumsum(x == extreme)
+    newer = np.concatenate(([False], np.diff(extreme) != 0))
+    since = np.maximum.accumulate(np.where(newer, np.arange(len(x)), 0))
+    times: NDArray[np.int64] = total - total[since] + 1
+    return times
 
 
 def samples_a_row(run: Run) -> float | None:

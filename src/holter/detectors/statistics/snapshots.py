@@ -1,7 +1,8 @@
 """What a handful of rows shows: people paste two to eleven rows, each a snapshot of the run.
 
-No test has power there. What is left: every later value lies beyond every earlier one, by an amount that matters, and is held by
-more than one row, by the noise a mean can have at most, or by a signal of another origin. That is a pattern and never more.
+No test has power there, and little below twenty. What is left: every later value lies beyond every earlier one, by an amount
+that matters, and is held by more than one row, by the noise a mean can have at most, or by a signal of another origin. That is a
+pattern and never more.
 """
 
 from __future__ import annotations
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
     from holter.runs.run import Run, Series
 
 FEW = 12
-"""Values of a series below which its rows are snapshots; from then on the tests speak."""
+"""Values of a series among which such a pattern begins."""
+
+TESTED = 20
+"""Values from which on the tests have power: a pattern that held until then is theirs to confirm."""
+
+SCATTER = 8
+"""Values whose scatter on both sides of a shift is an estimate of the noise: six degrees of freedom."""
 
 COMPLETIONS = 64
 """Completions that a logged mean is taken to rest on at least, where the log does not tell."""
@@ -74,20 +81,23 @@ def shifts(values: NDArray[np.float64], *, up: bool) -> Iterator[Shift]:
 
 
 def errors_apart(values: NDArray[np.float64], shift: Shift, items: int = COMPLETIONS) -> float:
-    """Size of a shift in standard errors; NaN where a value lies outside 0 to 1.
+    """Size of a shift in standard errors; NaN where the values do not tell their own noise.
 
     The error is that of shares of `items` completions a row, than which no mean of numbers between 0 and 1 has more noise; or
-    what the values scatter on either side of the shift, which shows where a row rests on fewer.
+    what the values scatter on either side of the shift, which shows where a row rests on fewer. Other values have only their
+    scatter, which says nothing from fewer than `SCATTER` of them.
     """
     x = values[: shift.raised + 1]
-    if not ((x >= 0) & (x <= 1)).all():
+    shares = bool(((x >= 0) & (x <= 1)).all())
+    if not shares and len(x) < SCATTER:
         return float("nan")
     sides = (x[: shift.began], shift.before), (x[shift.began :], shift.after)
-    of_shares = sum(level * (1 - level) / len(side) for side, level in sides) / items
+    of_shares = sum(level * (1 - level) / len(side) for side, level in sides) / items if shares else 0.0
     freedom = len(x) - len(sides)
     scatter = sum(float(((side - side.mean()) ** 2).sum()) for side, _ in sides) / max(freedom, 1)
     own = scatter * sum(1 / len(side) for side, _ in sides)
-    return abs(shift.after - shift.before) / max(float(np.sqrt(max(of_shares, own))), 1.0 / items)
+    least = 1.0 / items if shares else 1e-12
+    return abs(shift.after - shift.before) / max(float(np.sqrt(max(of_shares, own))), least)
 
 
 def comes_back(values: NDArray[np.float64], shift: Shift) -> int | None:
@@ -96,6 +106,16 @@ def comes_back(values: NDArray[np.float64], shift: Shift) -> int | None:
     rest = values[shift.raised + 1 :]
     back = np.flatnonzero(rest > half if shift.after < shift.before else rest < half)
     return shift.raised + 1 + int(back[0]) if len(back) else None
+
+
+def reward_rose(run: Run, first: int, now: int) -> bool:
+    """Whether the newest reward up to row `now` is above all that came before row `first`."""
+    reward = run.get("reward")
+    if reward is None:
+        return False
+    reward = reward.finite()
+    split, end = np.searchsorted(reward.at, [first, now + 1]).tolist()
+    return 0 < split < end and float(reward.values[end - 1]) > float(reward.values[:split].max())
 
 
 def pattern(
@@ -109,6 +129,7 @@ def pattern(
     others: Sequence[Evidence],
     advice: Sequence[str],
     alternatives: Sequence[Alternative],
+    proven: bool = False,
 ) -> Finding:
     """The finding of a shift: a warning while it holds and the rows are few, and never more than a pattern.
 
@@ -122,9 +143,10 @@ def pattern(
         others: Other signals that moved with it.
         advice: What to do.
         alternatives: What else it could be.
+        proven: Whether a test has found it as well, whose finding then stands for both.
     """
     first, back = int(series.at[shift.began]), comes_back(values, shift)
-    active = back is None and len(values) < FEW  # with more values the tests decide
+    active = back is None and len(values) < TESTED and not proven  # with more values the tests decide
     return detector.finding(
         Severity.WARNING if active else Severity.INFO,
         Confidence.PATTERN,

@@ -59,3 +59,13 @@ def test_half_of_a_fall_made_good_is_its_end():
     first = next(iter(shifts(values, up=False)))
     assert comes_back(values, first) == 3
     assert comes_back(values[:3], first) is None
+
+
+def test_eight_values_and_more_tell_their_own_noise_whatever_they_are():
+    values = np.asarray([3.0, 2.0, 3.0, 2.0, -3.0, -2.0, -3.0, -2.0])
+    *_, shift = (s for s in shifts(values, up=False) if s.began == 4)
+    by_hand = 5.0 / np.sqrt(
+        8 * 0.25 / 6 * (1 / 4 + 1 / 4)
+    )  # each half a unit from its mean, two of eight degrees spent
+    assert errors_apart(values, shift) == pytest.approx(by_hand)
+    assert np.isnan(errors_apart(values[:7], next(s for s in shifts(values[:7], up=False) if s.raised == 6)))
