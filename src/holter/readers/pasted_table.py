@@ -118,6 +118,10 @@ class _Turned(_Block):
         super().__init__(file, names, first)
         self._steps = steps
 
+    def takes(self, number: int, line: str) -> bool:
+        """Add a line that belongs to this table. A row without numbers says something of the steps, and is passed over."""
+        return super().takes(number, line) or ("|" in line and len(splits(line)[0]) == len(self.names))
+
     def _is_row(self, cells: Sequence[str]) -> bool:
         return _is_row([cells[i] for i in self._steps if i < len(cells)])
 
@@ -130,13 +134,13 @@ class _Turned(_Block):
         if not any(is_training_metric(cells[0]) or is_reward(cells[0]) for _, cells in self._rows):
             return
         signs = DecimalSigns()
-        metrics, notes = own_names(cells[0] for _, cells in self._rows)
+        names, notes = own_names(["step", *(cells[0] for _, cells in self._rows)])
         self._records.notes += notes
         plain_cells = without_groups([cells[1:] for _, cells in self._rows])
         columns = [signs.plain(cells, line) for (line, _), cells in zip(self._rows, plain_cells, strict=True)]
         signs.refuse_doubt(self._file)
         for step, cells in zip(self._steps.values(), zip(*columns, strict=True), strict=True):
-            yield self.first, ("step", *metrics), [str(step), *cells]
+            yield self.first, tuple(names), [str(step), *cells]
 
 
 class PastedTable:

@@ -123,6 +123,7 @@ def test_metrics_may_stand_in_rows_and_steps_in_columns():
     log = table(
         "| metric | step 3 | 19 | 35 | trend |",
         "| response_length/mean | 1,184 | ~1,211 | 5,289 | up |",
+        "| phase | warm | good | bad | |",
         "| actor/entropy | 1.0 | — | 1.5 | up |",
         "| actor/ppo_kl | 0 | 1e-4 | **2.5** (spike) | up |",
     )

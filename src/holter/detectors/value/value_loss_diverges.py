@@ -16,8 +16,8 @@ whatever the rewards are worth. That stays a warning after it is over, when it l
 such advantages meanwhile. Where the log has the critic's error before each update (`value/error`), a loss over the update that is
 `worse` times what that error makes of it, and larger than answering 0 would make it, is enough, in the first row too: the update
 itself drove the critic away.
-A loss that leaps above all of the last twenty rows while value clipping begins to hold back `held` of the tokens, on two rows, is a
-critic that was replaced or broken, unless the reward leaped as far; it stays a warning when it has learned again.
+A loss that leaps above all of the last twenty rows while value clipping begins to hold back `held` of the tokens, on two rows, is
+a critic that was replaced or broken, unless the reward leaped as far; it stays a warning when it has learned again.
 With 5 to 20 values it reports a pattern: two values in a row above everything before and `bend` times the median, and another
 signal that moved (KL, policy loss, length, entropy).
 
