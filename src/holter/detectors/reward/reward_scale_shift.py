@@ -115,9 +115,8 @@ class RewardScaleShift(Detector):
             agrees = np.abs(level - scale) < np.log(self.agree)
             if of_critic:
                 off = np.log(np.sqrt(2) * np.exp(after_s) / np.abs(after_x - before_x))
-                agrees |= (
-                    grows & (np.abs(after_x) > self.factor * np.abs(before_x)) & (np.abs(off) < np.log(self.agree))
-                )
+                larger = (np.abs(after_x) > self.factor * np.abs(before_x)) & (before_x != 0)
+                agrees |= grows & larger & (np.abs(off) < np.log(self.agree))
             hit &= agrees
             hit &= ((after_x > 0) == (before_x > 0)) & (np.ptp(windows_x[:, BEFORE:], axis=1) > 0)
         flags = np.zeros(n, bool)
@@ -129,7 +128,8 @@ class RewardScaleShift(Detector):
                 first += 1  # a growth was seen over two rows, and most of it came in the second
             now, then = slice(first, k + 1), slice(first - BEFORE, first)
             if of_critic:
-                times = float(np.median(x[now]) / np.median(x[then]))
+                window = k - (BEFORE + AFTER - 1)
+                times = float(after_x[window] / before_x[window])
                 title = said(
                     "{metric} changes by a factor of {factor} in one row, and {loss} jumps with it",
                     metric=reward.metric,
