@@ -5,6 +5,7 @@ A line that is absurdly long is passed over without ever being held in memory, a
 
 from __future__ import annotations
 
+import html
 import re
 from functools import partial
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ MOST_SKIPPED = 100
 _CHUNK = 1 << 20
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78]")
 _CURLY = re.compile("[{,] *[‘’“”]")
+_ESCAPED = re.compile(r"[{,] *&(?:quot|#0?39|#x27|apos);")
 _STRAIGHT = str.maketrans("‘’“”", "''\"\"")
 
 
@@ -133,7 +135,9 @@ class Lines:
 
 
 def with_straight_quotes(line: str) -> str:
-    """The line with straight quotes around the names in it, which a web page or a word processor made curly."""
+    """The line with straight quotes around the names in it, which a web page or a word processor made curly or escaped."""
+    if "&" in line and _ESCAPED.search(line):
+        line = html.unescape(line)
     return line.translate(_STRAIGHT) if not line.isascii() and _CURLY.search(line) else line
 
 

@@ -418,6 +418,19 @@ def test_quotes_that_a_web_page_made_curly_are_quotes():
     assert rows[1]["loss"] == 0.25
 
 
+@pytest.mark.parametrize("quote", ["&#39;", "&#x27;", "&quot;", "&apos;"])
+def test_quotes_that_a_web_page_escaped_are_quotes(quote):
+    escaped = "{'loss': 0.5, 'reward': 0.25}\n{'loss': 0.25, 'reward': nan}\n".replace("'", quote)
+    assert rows_of(escaped)[0] == {"loss": 0.5, "reward": 0.25}
+
+
+def test_escaped_quotes_inside_a_completion_are_its_own():
+    rows = rows_of(
+        "{'loss': 0.5, 'reward': 0.25, 'text': 'she said &#39;no&#39;'}\n{'loss': 0.25, 'reward': 0.5, 'text': 'b'}\n"
+    )
+    assert [row["loss"] for row in rows] == [0.5, 0.25]
+
+
 @pytest.mark.parametrize(
     "line",
     [
