@@ -426,7 +426,7 @@ def test_quotes_that_a_web_page_escaped_are_quotes(quote):
 
 def test_escaped_quotes_inside_a_completion_are_its_own():
     rows = rows_of(
-        "{'loss': 0.5, 'reward': 0.25, 'text': 'she said &#39;no&#39;'}\n{'loss': 0.25, 'reward': 0.5, 'text': 'b'}\n"
+        "{'step': 1, 'loss': 0.5, 'text': 'she said &#39;no&#39;'}\n{'step': 2, 'loss': 0.25, 'text': 'b'}\n"
     )
     assert [row["loss"] for row in rows] == [0.5, 0.25]
 
