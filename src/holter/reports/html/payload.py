@@ -250,20 +250,26 @@ def _facts(steps: NDArray[np.float64], values: NDArray[np.float64]) -> dict[str,
         "n": len(values),
         "nan": int(np.isnan(values).sum()),
         "infinite": int(np.isinf(values).sum()),
-        "last": contract.finite(float(values[-1])),
+        "last": _shown(values[-1]),
         "last_step": contract.finite(float(steps[-1])),
     }
     if len(x):
         low, high = int(x.argmin()), int(x.argmax())
         facts |= {
-            "first": contract.finite(float(x[0])),
-            "median": contract.finite(float(np.median(x))),
-            "min": contract.finite(float(x[low])),
+            "first": _shown(x[0]),
+            "median": _shown(np.median(x)),
+            "min": _shown(x[low]),
             "min_step": contract.finite(float(at[low])),
-            "max": contract.finite(float(x[high])),
+            "max": _shown(x[high]),
             "max_step": contract.finite(float(at[high])),
         }
     return facts
+
+
+def _shown(value: np.floating[Any]) -> Any:  # noqa: ANN401 - a number, or the word for one that JSON lacks
+    """A value in the digits of the curve beside it, which is of single precision; counts stay whole."""
+    exact = float(value)
+    return contract.finite(exact if exact.is_integer() else float(f"{exact:.7g}"))
 
 
 def _end(value: float) -> float | None:
