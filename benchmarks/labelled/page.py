@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holter.detectors.measured import Rate
 
+from .made import FIRST_SEED
 from .study import MADE
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def document(record: Mapping[str, Any]) -> str:
     made = record["made"]
     return frame.substitute(
         version=record["version"],
+        first_seed=f"{FIRST_SEED:,}",
         healthy=f"{made['healthy']:,}",
         sick=f"{made['sick']:,}",
         detectors_number=len(record["detectors"]),
