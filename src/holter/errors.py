@@ -45,8 +45,18 @@ class UnreadableLogError(HolterError, ValueError):
     @classmethod
     def of(cls, file: str, why: str, way_out: str = "", line: int | None = None) -> UnreadableLogError:
         """Name the file (and the line where known), what was seen, and what to do instead."""
-        where = f"{file}:{line}:" if line is not None else f"{file}:"
+        where = f"{place(file, line)}:"
         return cls(where, why, way_out) if way_out else cls(where, why)
+
+
+def place(file: str, line: int | None = None) -> str:
+    r"""A file, and a line of it where it is known, on one line whatever the file is called.
+
+    >>> print(place("run.log", 7), place("two\nlines.log"))
+    run.log:7 two\nlines.log
+    """
+    name = file.replace("\r", "\\r").replace("\n", "\\n")
+    return name if line is None else f"{name}:{line}"
 
 
 class UnknownNameError(HolterError, KeyError):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 
-from holter.errors import UnreadableLogError
+from holter.errors import UnreadableLogError, place
 from holter.language import phrase, said, sentences
 from holter.readers.encoding import as_utf8, encoding_of
 from holter.readers.unpacking import damage, unpacked
@@ -42,7 +42,9 @@ class Skipped:
     @classmethod
     def of(cls, file: str, error: HolterError) -> Skipped:
         """An error as a refusal of the file, which it need not name once more."""
-        where = re.fullmatch(rf"{re.escape(file)}:(?:(\d+):)?", str(error.args[0])) if len(error.args) > 1 else None
+        where = (
+            re.fullmatch(rf"{re.escape(place(file))}:(?:(\d+):)?", str(error.args[0])) if len(error.args) > 1 else None
+        )
         if where is None:
             return cls(file, None, sentences(error.args))
         return cls(file, int(where[1]) if where[1] else None, sentences(error.args[1:]))
@@ -50,7 +52,7 @@ class Skipped:
     @property
     def place(self) -> str:
         """The file, and the line where it is known."""
-        return f"{self.file}:{self.line}" if self.line is not None else self.file
+        return place(self.file, self.line)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.why}"

@@ -292,8 +292,10 @@ def _with_own_names(runs: Iterable[Run]) -> Iterator[Run]:
 
 def _nothing(asked: list[str], refused: list[Skipped]) -> UnreadableLogError:
     if not refused:
+        # "." and ".." are no names at the end of a sentence.
+        places = [each if each.strip("./") else str(Path(each).resolve()) for each in asked]
         return UnreadableLogError(
-            said("no log was found in {places}.", places=listed(asked)) if asked else "no path was given.",
+            said("no log was found in {places}.", places=listed(places)) if asked else "no path was given.",
             _ASK,
         )
     if len(refused) == 1:

@@ -69,6 +69,21 @@ def test_nothing_readable_is_an_error_with_every_reason(tmp_path):
         load([tmp_path / "empty"])
 
 
+def test_the_folder_one_stands_in_is_named(tmp_path, monkeypatch):
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    with pytest.raises(UnreadableLogError, match=r"no log was found in .*empty\. Give a log"):
+        load(["."])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such names there")
+def test_a_refusal_stays_on_one_line_whatever_the_file_is_called(tmp_path):
+    (tmp_path / "two\nlines.jsonl").write_bytes(b"\x00\x01")
+    with pytest.raises(UnreadableLogError, match=r"two\\nlines\.jsonl: this is binary data") as error:
+        load([tmp_path / "two\nlines.jsonl"])
+    assert "\n" not in str(error.value)
+
+
 def test_patterns_are_expanded_where_the_shell_does_not(tmp_path):
     write(tmp_path, {"a/log.jsonl": jsonl(), "b/log.jsonl": jsonl(4)})
     assert [len(r) for r in load([f"{tmp_path}/*/log.jsonl"]).runs] == [3, 4]
