@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from holter.detectors.base import Detector, Need, limit, number, quote
-from holter.detectors.statistics.alignment import on_rows
+from holter.detectors.statistics.alignment import newest_on_rows, on_rows
 from holter.detectors.statistics.breaks import accelerates, breaks_trend, leaves_level
 from holter.detectors.statistics.corroboration import MOVES, corroboration
 from holter.detectors.statistics.episodes import episodes, onset, persist, unexcused
@@ -202,10 +202,12 @@ class ValueLossDiverges(Detector):
         clipped = run.get("value_clip_fraction")
         if clipped is None or len(loss) <= LATELY + 1:
             return
-        x, share = loss.values, np.nan_to_num(on_rows(clipped.finite(), loss.at))
+        x, share = loss.values, on_rows(clipped.finite(), loss.at)
         lately = np.lib.stride_tricks.sliding_window_view(x, LATELY)[:-2]  # before each row that has one after it
         usual, most = np.median(lately, axis=1), lately.max(1)
-        bound = np.lib.stride_tricks.sliding_window_view(share, LATELY)[:-2].max(1)
+        # NaN where nobody knows what value clipping held back before, and then no comparison with it holds.
+        held = newest_on_rows(clipped.finite(), loss.at)
+        bound = np.lib.stride_tricks.sliding_window_view(held, LATELY)[:-2].max(1)
         leap, after = slice(LATELY, -1), slice(LATELY + 1, None)
         flags = (x[leap] > self.lag * usual) & (x[leap] > LEAP * most) & (x[after] > self.lag * usual)
         flags &= (np.minimum(share[leap], share[after]) > self.held) & (share[leap] > 2 * bound)
