@@ -27,6 +27,11 @@ MOST_JOINED = 400
 _CALL = re.compile(r"\b(?:np|numpy|torch)\.\w+\(([^()]*)\)|\btensor\(([^(),]*)[^()]*\)")
 
 
+def step_of_batch(found: re.Match[str]) -> int:
+    """The step of a row that counts the batches of each epoch: ``epoch`` from 1 on, ``batch`` of ``batches``."""
+    return (max(int(found["epoch"]), 1) - 1) * int(found["batches"]) + int(found["batch"])
+
+
 def without_calls(text: str) -> str:
     """The text with ``np.float64(0.1)`` and ``tensor(0.1, device='cuda:0')`` written as their numbers."""
     return _CALL.sub(lambda m: (m[1] or m[2] or "").split(",")[0], text) if "(" in text else text

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holter.readers.console.forms import IN_CODE, NUMBER, STEP_BEFORE, items, open_braces, python_dict
+from holter.readers.console.forms import IN_CODE, NUMBER, STEP_BEFORE, items, open_braces, python_dict, step_of_batch
 from holter.readers.console.grammar import Grammar, Standing
 from holter.readers.plausibility import is_axis, is_reward, is_training_metric, objection
 
@@ -74,7 +74,7 @@ def _step(body: str) -> str | None:
     """The step that a line says, also by the batches of an epoch; None where it says none."""
     within = _OF_EPOCH.search(body)
     if within is not None:
-        return str((max(int(within["epoch"]), 1) - 1) * int(within["batches"]) + int(within["batch"]))
+        return str(step_of_batch(within))
     step = _STEP.search(body)
     return step["step"] if step is not None else None
 

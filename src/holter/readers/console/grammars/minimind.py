@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from holter.readers.console.forms import NUMBER, items
+from holter.readers.console.forms import NUMBER, items, step_of_batch
 from holter.readers.console.grammar import Grammar, Values
 
 _HEAD = re.compile(r"\[(?P<epoch>\d+)/\d+\]\((?P<batch>\d+)/(?P<batches>\d+)\)")
@@ -15,8 +15,7 @@ def _line(body: str) -> Values:
     """Names and values of a line, with the step that its epoch and batch are."""
     head = _HEAD.match(body)
     assert head is not None, "a line of this form begins with its epoch and batch"
-    step = (int(head["epoch"]) - 1) * int(head["batches"]) + int(head["batch"])
-    return {"step": float(step), **_items(body[head.end() :])}
+    return {"step": float(step_of_batch(head)), **_items(body[head.end() :])}
 
 
 MINIMIND = Grammar(
